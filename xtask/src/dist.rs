@@ -19,8 +19,8 @@ use crate::{output, python};
 /// The crates, in the order in which they must be published.
 const CRATES: [&str; 2] = ["eigenspace", "eigenspace-cli"];
 const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
-/// The directory, in `target`, for builds from the source distribution, which is unpacked in a temporary directory. They
-/// share their compiled dependencies, but nothing with other builds.
+/// The directory, in `target`, for builds from the source distribution, which is unpacked in a
+/// temporary directory. They share their compiled dependencies, but nothing with other builds.
 const BUILD: &str = "dist-build";
 const BUILD_VARIABLE: &str = "CARGO_TARGET_DIR";
 const SMOKE: &str = "crates/eigenspace-py/tests/smoke.py";
@@ -58,8 +58,8 @@ fn python_packages(runner: &mut Runner, dist: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes what was compiled from the source distribution. Its files always have the same old date, so that cargo would not
-/// notice that they have changed. The compiled dependencies stay.
+/// Removes what was compiled from the source distribution. Its files always have the same old date,
+/// so that cargo would not notice that they have changed. The compiled dependencies stay.
 fn clean(runner: &mut Runner) -> Result<(), Error> {
     let clean = cargo("clean", &["clean", "--quiet", "--release", "-p", "eigenspace", "-p", "eigenspace-py"]);
     runner.run(clean.with(["--target-dir"]).with([runner.target().join(BUILD)]))

@@ -17,7 +17,8 @@ const SECONDS: u64 = 60;
 /// Limits of one case: seconds, megabytes of memory, and bytes of input.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=2048", "-max_len=16384"];
 
-/// Runs all targets, or the one named, each for a minute or the given number of seconds: `cargo xtask fuzz csv 600`.
+/// Runs all targets, or the one named, each for a minute or the given number of seconds: `cargo
+/// xtask fuzz csv 600`.
 pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     rust::needs("fuzz", "cargo-fuzz", "cargo install cargo-fuzz --locked")?;
     let available = targets(runner)?;

@@ -1,11 +1,13 @@
-//! The licenses of everything that the command and the Python package contain, the typeface of plots included.
+//! The licenses of everything that the command and the Python package contain, the typeface of
+//! plots included.
 //!
 //! ```text
 //! cargo metadata ─► packages that are linked ─► their license files ─► THIRD-PARTY-LICENSES.txt of each artifact
 //! ```
 //!
-//! `eigenspace --licenses` prints the first, and the wheel contains the second. Equal texts are written once. Each package
-//! also contains the license of this project, as a copy, because a package contains only what is in its directory.
+//! `eigenspace --licenses` prints the first, and the wheel contains the second. Equal texts are
+//! written once. Each package also contains the license of this project, as a copy, because a
+//! package contains only what is in its directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! The development tasks of this repository. `cargo xtask test` runs everything that must pass before a merge.
+//! The development tasks of this repository. `cargo xtask test` runs everything that must pass
+//! before a merge.
 #![forbid(unsafe_code)]
 
 mod bench;

@@ -6,7 +6,8 @@
 //!               └► unit tests and suite     for the last ones
 //! ```
 //!
-//! Mutants that change nothing a test could see are listed in `.cargo/mutants.toml`, each with the reason.
+//! Mutants that change nothing a test could see are listed in `.cargo/mutants.toml`, each with the
+//! reason.
 
 use crate::error::Error;
 use crate::step::{Runner, Step};
@@ -25,14 +26,17 @@ const FILES: [&str; 10] = [
     "io/format.rs",
     "io/header.rs",
 ];
-/// Unit tests that take too long without optimization, and that no mutant of these files needs in the first round.
+/// Unit tests that take too long without optimization, and that no mutant of these files needs in
+/// the first round.
 const SLOW_UNIT_TESTS: [&str; 2] = ["rows_of_a_factor_stay", "linalg::"];
-/// Exit codes of cargo-mutants if mutants survived, and if tests did not end in time; the next round tries both again.
+/// Exit codes of cargo-mutants if mutants survived, and if tests did not end in time; the next
+/// round tries both again.
 const UNDECIDED: &[i32] = &[2, 3];
 /// Random cases in the second round.
 const CASES: &str = "600";
 
-/// Runs all rounds on all files, or on those whose path contains the given text: `cargo xtask mutants split`.
+/// Runs all rounds on all files, or on those whose path contains the given text: `cargo xtask
+/// mutants split`.
 pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     rust::needs("mutants", "cargo-mutants", "cargo install cargo-mutants --locked")?;
     let words: Vec<String> = runner.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -43,7 +47,8 @@ pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
         return Err(Error::NoTarget { word: words.join(" "), available });
     }
     let faces = orl::available(runner)?;
-    // Mutants that survive the first rounds, or do not end in time, are an error only after the last.
+    // Mutants that survive the first rounds, or do not end in time, are an error only after the
+    // last.
     let units = step(runner, &chosen, "0").with(["--", "--lib", "--"]);
     let units = SLOW_UNIT_TESTS.into_iter().fold(units, |step, name| step.with(["--skip", name]));
     runner.run(units.accepting(UNDECIDED))?;

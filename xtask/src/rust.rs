@@ -30,9 +30,9 @@ pub(crate) fn tests(runner: &mut Runner, faces: &Path) -> Result<(), Error> {
     runner.run(cargo("tests", &["test", "--workspace"]).variable("EIGENSPACE_ORL", faces))
 }
 
-/// Documents binaries and libraries one after the other. The command and the library are both called `eigenspace`, so
-/// their pages share a directory and would overwrite each other if written at the same time (cargo issue 6313). The
-/// libraries come last, so that their pages remain.
+/// Documents binaries and libraries one after the other. The command and the library are both
+/// called `eigenspace`, so their pages share a directory and would overwrite each other if written
+/// at the same time (cargo issue 6313). The libraries come last, so that their pages remain.
 pub(crate) fn documentation(runner: &mut Runner) -> Result<(), Error> {
     for targets in ["--bins", "--lib"] {
         let step = cargo("documentation", &["doc", "--workspace", "--no-deps", "--document-private-items", targets]);
@@ -60,8 +60,8 @@ pub(crate) fn rates(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("rates", &["bench", "-p", "eigenspace"]))
 }
 
-/// Runs the laws with forty times as many random cases, then a million trials of the certificate, or the number given on
-/// the command line.
+/// Runs the laws with forty times as many random cases, then a million trials of the certificate,
+/// or the number given on the command line.
 pub(crate) fn soak(runner: &mut Runner) -> Result<(), Error> {
     let test = ["test", "-p", "eigenspace", "--test", "suite", "--"];
     let laws =
@@ -78,15 +78,16 @@ pub(crate) fn memory(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("memory", &test).with(["memory::", "--ignored", "--test-threads=1", "--nocapture"]))
 }
 
-/// Kills commands at random moments, the given number of times each, and counts the states found afterward.
+/// Kills commands at random moments, the given number of times each, and counts the states found
+/// afterward.
 pub(crate) fn kill(runner: &mut Runner) -> Result<(), Error> {
     let rounds = runner.arguments.first().cloned().unwrap_or_else(|| "300".into());
     let test = ["test", "--workspace", "--test", "suite", "--", "kill::", "--nocapture", "--test-threads=1"];
     runner.run(cargo("kill", &test).variable("EIGENSPACE_KILLS", rounds))
 }
 
-/// Builds the command as the tests do, with a test that needs it. `cargo build` would choose other features of a few small
-/// dependencies, and nearly everything would then be built twice.
+/// Builds the command as the tests do, with a test that needs it. `cargo build` would choose other
+/// features of a few small dependencies, and nearly everything would then be built twice.
 pub(crate) fn build_command(runner: &mut Runner) -> Result<PathBuf, Error> {
     runner.run(cargo("command", &["test", "--quiet", "--workspace", "--no-run", "--test", "docs"]))?;
     Ok(runner.target().join("debug/eigenspace"))

@@ -1,4 +1,5 @@
-//! The documentation site: guides, method, reference of the Python package, and a link to the reference of the library.
+//! The documentation site: guides, method, reference of the Python package, and a link to the
+//! reference of the library.
 //!
 //! ```text
 //! docs/*.md, README.md … ─► target/site-source ─► mkdocs --strict ─► target/site
@@ -75,7 +76,8 @@ fn copy(from: &Path, to: &Path, change: impl Fn(&str) -> String) -> Result<(), E
     fs::write(to, change(&text)).map_err(Error::io("write", to))
 }
 
-/// Rewrites links: README is the first page, and links to files that are not on the site become plain text.
+/// Rewrites links: README is the first page, and links to files that are not on the site become
+/// plain text.
 fn moved(text: &str, from: &str) -> String {
     let up = if from.starts_with("docs") || from.starts_with("bench") { "../" } else { "" };
     let mut out = String::with_capacity(text.len());
@@ -94,8 +96,8 @@ fn moved(text: &str, from: &str) -> String {
     fences(&definitions(&out, up))
 }
 
-/// Rewrites the words after the language of a block: the name of a file becomes its title, and words for the tests are
-/// left out. The site would not recognize the block otherwise.
+/// Rewrites the words after the language of a block: the name of a file becomes its title, and
+/// words for the tests are left out. The site would not recognize the block otherwise.
 fn fences(text: &str) -> String {
     let fence = |line: &str| match line.strip_prefix("```").and_then(|words| words.split_once(' ')) {
         Some((language, file)) if file.contains('.') => format!("```{language} title=\"{file}\""),

@@ -1,4 +1,5 @@
-//! Checks `crates/eigenspace-sql`, a workspace of its own, because building DataFusion takes minutes.
+//! Checks `crates/eigenspace-sql`, a workspace of its own, because building DataFusion takes
+//! minutes.
 
 use crate::error::Error;
 use crate::step::Runner;

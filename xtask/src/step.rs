@@ -1,4 +1,5 @@
-//! One command of a task. It is printed before it runs, so that it can be repeated by hand if it fails.
+//! One command of a task. It is printed before it runs, so that it can be repeated by hand if it
+//! fails.
 //!
 //! The printed line is generated from the command itself, so the two cannot differ.
 
@@ -135,7 +136,8 @@ impl Step {
             let path = Path::new(word);
             quoted(&path.strip_prefix(root).unwrap_or(path).to_string_lossy())
         };
-        // Values of variables stay absolute, because the tests that read them run in another directory.
+        // Values of variables stay absolute, because the tests that read them run in another
+        // directory.
         let variables =
             self.variables.iter().map(|(name, value)| format!("{name}={}", quoted(&value.to_string_lossy())));
         let words = std::iter::once(&self.program).chain(&self.arguments);

@@ -1,5 +1,5 @@
-//! The command, the Python package and the SQL functions translate, and the library computes: the list of files in them
-//! that do arithmetic on the numbers of a model, with the reason for each.
+//! The command, the Python package and the SQL functions translate, and the library computes: the
+//! list of files in them that do arithmetic on the numbers of a model, with the reason for each.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::BTreeSet;

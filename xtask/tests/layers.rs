@@ -1,6 +1,7 @@
-//! The layers of the library: a directory uses only directories before it, and a file only files before it in its directory.
-//! That holds inside nested directories too. A `mod.rs` names the files of its directory and what they share, so it may use
-//! them and they may use it; names that it passes on count as those of the file they come from.
+//! The layers of the library: a directory uses only directories before it, and a file only files
+//! before it in its directory. That holds inside nested directories too. A `mod.rs` names the files
+//! of its directory and what they share, so it may use them and they may use it; names that it
+//! passes on count as those of the file they come from.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +65,8 @@ fn files(directory: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Reads the names at the start of a text, such as `a::b` or `a::{b, c::d as e}`, and returns what follows them.
+/// Reads the names at the start of a text, such as `a::b` or `a::{b, c::d as e}`, and returns what
+/// follows them.
 fn tree<'a>(text: &'a str, before: &[String], into: &mut Vec<Names>) -> &'a str {
     let text = text.trim_start();
     if let Some(mut rest) = text.strip_prefix('{') {
@@ -128,7 +130,8 @@ impl Library {
         }
     }
 
-    /// The file with what has these names. A name that a `mod.rs` passes on belongs to the file it comes from.
+    /// The file with what has these names. A name that a `mod.rs` passes on belongs to the file it
+    /// comes from.
     fn file(&self, names: &[String]) -> Option<Names> {
         for length in (0..names.len()).rev() {
             let (directory, rest) = names.split_at(length);
@@ -176,7 +179,8 @@ impl Library {
     }
 }
 
-/// Files in the root are a directory of their own, which comes first: the errors, and the printing of names in them.
+/// Files in the root are a directory of their own, which comes first: the errors, and the printing
+/// of names in them.
 fn place(names: &[String]) -> Names {
     let root = names.len() == 1 || names[0] == "error";
     if root { vec!["error".into(), names.last().unwrap().clone()] } else { names.to_vec() }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 const CUDA: &str = "crates/eigenspace/src/linalg/cuda";
 const WINDOW: &str = "crates/eigenspace/src/io/source/window.rs";
 
-/// Every line with `unsafe` code: the file, what it does, and how often. A comment before each says why it is sound.
+/// Every line with `unsafe` code: the file, what it does, and how often. A comment before each says
+/// why it is sound.
 const UNSAFE: [(&str, &str, &str, usize); 15] = [
     ("", WINDOW, "unsafe { MmapOptions::new().offset(offset).len(length).map(file) }", 1),
     (CUDA, "/kernels.rs", "unsafe { arguments.launch(configuration) }.map(drop)", 1),
@@ -54,7 +55,8 @@ fn all_unsafe_code_is_on_the_list() {
             rust_files(&directory, &mut files);
         }
     }
-    // Only uses of the keyword: a block, a function, a trait, an attribute. This file mentions it in text.
+    // Only uses of the keyword: a block, a function, a trait, an attribute. This file mentions it
+    // in text.
     let keyword = |line: &str| {
         let code = line.split("//").next().unwrap();
         code.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "unsafe" || word == "no_mangle")

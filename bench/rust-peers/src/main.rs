@@ -1,8 +1,8 @@
 //! Times batch PCA of other Rust libraries on the rows of an .npy file.
 //!
-//! `rust-peers PEER ROWS.npy COMPONENTS RUNS OUT` fits RUNS times, writes the components of the last
-//! fit to OUT (f64, little-endian, one component after another) and prints the seconds of each run
-//! and the peak memory as JSON.
+//! `rust-peers PEER ROWS.npy COMPONENTS RUNS OUT` fits RUNS times, writes the components of the
+//! last fit to OUT (f64, little-endian, one component after another) and prints the seconds of each
+//! run and the peak memory as JSON.
 
 #[cfg(feature = "openblas")]
 mod openblas;
@@ -48,7 +48,8 @@ fn petal_randomized(shape: (usize, usize), values: Vec<f64>, k: usize) -> Fit {
     })
 }
 
-/// Reads the shape and the values of an .npy file of float64 in C order, as written by the benchmark.
+/// Reads the shape and the values of an .npy file of float64 in C order, as written by the
+/// benchmark.
 fn read(path: &Path) -> ((usize, usize), Vec<f64>) {
     let bytes = std::fs::read(path).expect("a file of rows");
     let header = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -83,7 +84,8 @@ fn main() {
     let (shape, values) = read(Path::new(rows));
     let (k, runs): (usize, usize) = (k.parse().expect("a number"), runs.parse().expect("a number"));
     let fit = make(shape, values, k);
-    // Reset the peak, so that only the fits count. If the system does not allow it, reading counts too.
+    // Reset the peak, so that only the fits count. If the system does not allow it, reading counts
+    // too.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let before = memory("VmRSS:");
     let (mut seconds, mut components) = (Vec::new(), Vec::new());

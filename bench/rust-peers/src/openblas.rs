@@ -1,4 +1,5 @@
-//! Defines the usual names of BLAS and LAPACK functions, which SciPy's OpenBLAS prefixes by `scipy_`.
+//! Defines the usual names of BLAS and LAPACK functions, which SciPy's OpenBLAS prefixes by
+//! `scipy_`.
 
 use std::arch::global_asm;
 

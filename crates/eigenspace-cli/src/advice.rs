@@ -324,14 +324,15 @@ fn with_exclude(hint: String, needed: Needed, column: &str) -> String {
     }
 }
 
-/// The hint for a header that was read as one column, because the cells have another delimiter. With that delimiter, the
-/// header has the wanted column.
+/// The hint for a header that was read as one column, because the cells have another delimiter.
+/// With that delimiter, the header has the wanted column.
 pub(crate) fn single_column(names: &[String], wanted: &str) -> Option<String> {
     let mark = unread_delimiter(names, wanted)?;
     Some(format!("use --delimiter {}: the header was read as a single column", quoted(mark)))
 }
 
-/// The delimiter of a header that was read as one column, if with it the header has the wanted column.
+/// The delimiter of a header that was read as one column, if with it the header has the wanted
+/// column.
 fn unread_delimiter(names: &[String], wanted: &str) -> Option<char> {
     let [name] = names else { return None };
     let has_wanted = |mark: char| {
@@ -341,7 +342,8 @@ fn unread_delimiter(names: &[String], wanted: &str) -> Option<char> {
     [';', '\t', '|', ','].into_iter().find(|&mark| name.contains(mark) && has_wanted(mark))
 }
 
-/// A symbol such as `$` or `%`, or a unit such as `cm` after a space, without which a cell would be a number.
+/// A symbol such as `$` or `%`, or a unit such as `cm` after a space, without which a cell would be
+/// a number.
 fn unit(text: &str) -> Option<String> {
     let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
     if let Some((number, word)) = text.trim().rsplit_once(' ')

@@ -38,7 +38,8 @@ const INPUT: [Rule; 13] = [
 pub(crate) fn check_input(data: &[PathBuf], input: &Input) -> anyhow::Result<()> {
     let options = input.options()?;
     let format_of = |path: &PathBuf| input.format().or_else(|| Format::of(path));
-    // Standard input without --format may be text or an array, and a file of unknown format is rejected later.
+    // Standard input without --format may be text or an array, and a file of unknown format is
+    // rejected later.
     if input.format().is_none() && data.iter().any(|path| is_standard_input(path)) {
         return Ok(());
     }

@@ -24,7 +24,8 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// Incremental PCA models that you can update, merge and split without the old data, with error bounds.
+/// Incremental PCA models that you can update, merge and split without the old data, with error
+/// bounds.
 #[derive(Parser)]
 #[command(name = "eigenspace", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(
@@ -79,8 +80,8 @@ pub(crate) enum Command {
     Man(completions::Man),
 }
 
-/// Parses the command line of this process. Errors are printed with arguments escaped, because a shell pattern may have
-/// inserted file names with arbitrary characters.
+/// Parses the command line of this process. Errors are printed with arguments escaped, because a
+/// shell pattern may have inserted file names with arbitrary characters.
 pub(crate) fn parse() -> Arguments {
     let found = command().try_get_matches().and_then(|mut found| {
         Arguments::from_arg_matches_mut(&mut found).map_err(|error| error.format(&mut command()))
@@ -88,7 +89,8 @@ pub(crate) fn parse() -> Arguments {
     found.unwrap_or_else(|error| escaped(setting_of_fit(flag_with_value(error))).exit())
 }
 
-/// Explains where `--standardize` belongs, if it was given to another command that takes rows or models.
+/// Explains where `--standardize` belongs, if it was given to another command that takes rows or
+/// models.
 fn setting_of_fit(error: clap::Error) -> clap::Error {
     let argument = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) => text.as_str(),
@@ -156,20 +158,24 @@ pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
-    /// Number of directions to keep after each block, or `all`. The default is 2k+32 for k components, but `all` with
-    /// -k all, or if --truncation is set and -k is a number. The scatter engine ignores this option.
+    /// Number of directions to keep after each block, or `all`. The default is 2k+32 for k
+    /// components, but `all` with -k all, or if --truncation is set and -k is a number. The scatter
+    /// engine ignores this option.
     #[arg(long, value_name = "N")]
     pub(crate) max_rank: Option<String>,
 
-    /// Rule for dropping directions: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent Directions).
+    /// Rule for dropping directions: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent
+    /// Directions).
     #[arg(long, value_name = "RULE", default_value = "none")]
     pub(crate) truncation: String,
 
-    /// Engine: `scatter` keeps the scatter matrix, `factor` keeps directions; `auto` chooses by the number of columns.
+    /// Engine: `scatter` keeps the scatter matrix, `factor` keeps directions; `auto` chooses by the
+    /// number of columns.
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub(crate) engine: EngineName,
 
-    /// Number of rows to collect before each update of the model. Changes the result if directions are dropped.
+    /// Number of rows to collect before each update of the model. Changes the result if directions
+    /// are dropped.
     #[arg(long, value_name = "N", value_parser = numbers::whole_number::<usize>)]
     pub(crate) block_rows: Option<usize>,
 
@@ -277,8 +283,8 @@ pub(crate) fn components(text: &str) -> anyhow::Result<Components> {
 /// Where to compute.
 #[derive(Args, Clone)]
 pub(crate) struct Compute {
-    /// Where to compute: `cpu`, `cuda` or `cuda:N` (an NVIDIA GPU), or `auto`, which uses the first GPU if there is one and the
-    /// rows have at least 1,024 features, and otherwise the CPU.
+    /// Where to compute: `cpu`, `cuda` or `cuda:N` (an NVIDIA GPU), or `auto`, which uses the first
+    /// GPU if there is one and the rows have at least 1,024 features, and otherwise the CPU.
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = numbers::setting::<Device>)]
     pub(crate) device: Device,
 }

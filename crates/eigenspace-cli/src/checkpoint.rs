@@ -1,8 +1,8 @@
 //! Checkpoints, from which an interrupted fit resumes.
 //!
-//! A checkpoint file holds the stream, the number of rows read so far, and a fingerprint of the input: the path,
-//! length and modification time of each file, and a SHA-256 over samples of its bytes. An input with another
-//! fingerprint is rejected.
+//! A checkpoint file holds the stream, the number of rows read so far, and a fingerprint of the
+//! input: the path, length and modification time of each file, and a SHA-256 over samples of its
+//! bytes. An input with another fingerprint is rejected.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -138,7 +138,8 @@ fn fingerprint(path: &Path) -> Result<Value, Error> {
     Ok(json!({ "path": path.to_string_lossy(), "bytes": bytes, "modified": modified.to_string(), "sample": sum }))
 }
 
-/// The file itself, or every image below a directory; other files there, such as the checkpoint, are not read.
+/// The file itself, or every image below a directory; other files there, such as the checkpoint,
+/// are not read.
 fn files_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

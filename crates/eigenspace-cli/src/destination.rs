@@ -1,7 +1,8 @@
 //! The file that a command writes, which may also be one of its inputs.
 //!
-//! A file that is read and written back is locked from before it is read until it is written. Two commands that change the
-//! same file at the same time therefore take turns, and the file has both changes afterward.
+//! A file that is read and written back is locked from before it is read until it is written. Two
+//! commands that change the same file at the same time therefore take turns, and the file has both
+//! changes afterward.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,8 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Must be called before the inputs are read: it waits for other commands that are changing the file.
+    /// Must be called before the inputs are read: it waits for other commands that are changing the
+    /// file.
     pub(crate) fn new(output: &Path, inputs: &[&Path]) -> Result<Self, Error> {
         let place = |path: &Path| path.canonicalize().ok();
         let there = place(output);
@@ -29,7 +31,8 @@ impl Destination {
         Ok(Self { path: output.to_owned(), locked })
     }
 
-    /// Writes the file and releases the lock. A file that another program has changed since it was read is left unchanged.
+    /// Writes the file and releases the lock. A file that another program has changed since it was
+    /// read is left unchanged.
     pub(crate) fn write(self, bytes: &[u8]) -> Result<(), Error> {
         match self.locked {
             Some(mut locked) => locked.replace(bytes),
@@ -38,8 +41,9 @@ impl Destination {
     }
 }
 
-/// Checks the file to which rows are written, before the work starts: it must be able to hold labels if there are any, and it
-/// must not be one of the files that the command reads. Removes what a killed command has left of it.
+/// Checks the file to which rows are written, before the work starts: it must be able to hold
+/// labels if there are any, and it must not be one of the files that the command reads. Removes
+/// what a killed command has left of it.
 pub(crate) fn check_rows(output: &Path, data: &[PathBuf], model: &Path, input: &Input) -> anyhow::Result<()> {
     applicable::check_output(output, input)?;
     rows::spare(data, output).map_err(rows::advised(input))?;

@@ -43,7 +43,8 @@ fn main() -> ExitCode {
         };
     }
     let arguments = args::parse();
-    // An interrupt leaves no partial files. If the handler cannot be installed, the default handling applies.
+    // An interrupt leaves no partial files. If the handler cannot be installed, the default
+    // handling applies.
     let _ = ctrlc::set_handler(|| {
         #[cfg(feature = "explore")]
         if explore::stop() {

@@ -1,7 +1,9 @@
-//! Checks for enough memory before the work starts, so that a lack of it is an error and not an abort.
+//! Checks for enough memory before the work starts, so that a lack of it is an error and not an
+//! abort.
 //!
-//! A failed allocation aborts a Rust program, so commands that need a lot of memory estimate it first and test whether the
-//! system would grant it. The estimates count the largest matrices, in numbers of 8 bytes:
+//! A failed allocation aborts a Rust program, so commands that need a lot of memory estimate it
+//! first and test whether the system would grant it. The estimates count the largest matrices, in
+//! numbers of 8 bytes:
 //!
 //! | command | numbers |
 //! |---|---|

@@ -36,7 +36,8 @@ pub(crate) fn threads(text: &str) -> Result<u16, String> {
     whole_number_in(text, 1..=1024)
 }
 
-/// Parses a setting of the library. Its error names the setting and the value, as clap does; only the rest is used.
+/// Parses a setting of the library. Its error names the setting and the value, as clap does; only
+/// the rest is used.
 pub(crate) fn setting<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: T::Err| {
         let words = error.to_string();

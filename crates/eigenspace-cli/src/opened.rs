@@ -19,7 +19,8 @@ use crate::{memory, rows, warn};
 pub(crate) struct Opened {
     pub(crate) path: PathBuf,
     view: View,
-    /// How a recognizer takes pixels; nothing if the file is not a recognizer. Models derived from one are not.
+    /// How a recognizer takes pixels; nothing if the file is not a recognizer. Models derived from
+    /// one are not.
     recognizer: Option<Pixels>,
 }
 
@@ -38,7 +39,8 @@ impl Opened {
         Self::load_with(path, None)
     }
 
-    /// Loads a model and, if `components` is given, overrides the number of components that the file reports.
+    /// Loads a model and, if `components` is given, overrides the number of components that the
+    /// file reports.
     pub(crate) fn load_with(path: &Path, components: Option<Components>) -> anyhow::Result<Self> {
         memory::for_model(path)?;
         let (mut model, recognizer) = load_model(path)?;
@@ -52,7 +54,8 @@ impl Opened {
         Ok(opened)
     }
 
-    /// The same for a command that takes a model and then rows. If they were passed in the other order, the hint says so.
+    /// The same for a command that takes a model and then rows. If they were passed in the other
+    /// order, the hint says so.
     pub(crate) fn load_before(path: &Path, components: Option<Components>, data: &[PathBuf]) -> anyhow::Result<Self> {
         Self::load_with(path, components).map_err(|error| {
             let swapped = path.is_file() && !rows::may_be_model(path) && rows::find_model(data).is_some();
@@ -69,7 +72,8 @@ impl Opened {
         Self { view: self.view.whiten(whiten).missing(missing), ..self }
     }
 
-    /// The same model, whose scores and reconstructed rows are computed on this device if that is faster.
+    /// The same model, whose scores and reconstructed rows are computed on this device if that is
+    /// faster.
     pub(crate) fn on(self, device: Device) -> Result<Self, Error> {
         Ok(Self { view: self.view.device(device)?, ..self })
     }
@@ -121,7 +125,8 @@ impl Opened {
         Self { recognizer: other.recognizer, ..self }
     }
 
-    /// Rejects another model whose columns have other names or another order, or whose images have other values.
+    /// Rejects another model whose columns have other names or another order, or whose images have
+    /// other values.
     pub(crate) fn same_columns(&self, other: &Self) -> anyhow::Result<()> {
         let bits = |model: &Self| model.metadata().image().and_then(|image| image.depth());
         if let (Some(left_bits), Some(right_bits)) = (bits(self), bits(other))

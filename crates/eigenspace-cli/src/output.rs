@@ -1,5 +1,5 @@
-//! The only module that prints: results go to stdout, messages to stderr. Control characters in names are escaped, so that
-//! text from a file cannot control the terminal.
+//! The only module that prints: results go to stdout, messages to stderr. Control characters in
+//! names are escaped, so that text from a file cannot control the terminal.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -44,7 +44,8 @@ pub(crate) fn data(text: &str) -> anyhow::Result<()> {
     Ok(write().map_err(|source| Failure::Output { source })?)
 }
 
-/// Escapes control characters other than newlines and tabs. Names in the text are already on one line, or in JSON.
+/// Escapes control characters other than newlines and tabs. Names in the text are already on one
+/// line, or in JSON.
 fn printable_lines(text: &str) -> Cow<'_, str> {
     let ours = |c: char| matches!(c, '\n' | '\t');
     if text.chars().all(|c| ours(c) || is_printable(c)) {

@@ -77,7 +77,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Components by their numbers from 1, as indices; at least two and at most `most`, which are `expected`.
+/// Components by their numbers from 1, as indices; at least two and at most `most`, which are
+/// `expected`.
 fn axes(opened: &Opened, numbers: &[usize], most: usize, expected: &'static str) -> anyhow::Result<Vec<usize>> {
     let (reported, rank) = (opened.model().n_components(), opened.model().rank());
     let wrong = |wanted| Failure::NoComponent { wanted, reported, rank };
@@ -98,8 +99,8 @@ fn axis_title(opened: &Opened, component: usize) -> String {
     draw::component_title(component + 1, ratio)
 }
 
-/// The kept directions up to a limit, with a mark at the number of reported components. If that number was given on the
-/// command line, only the reported components.
+/// The kept directions up to a limit, with a mark at the number of reported components. If that
+/// number was given on the command line, only the reported components.
 pub(crate) fn scree(opened: &Opened, asked: bool, title: &str) -> anyhow::Result<Drawing> {
     let reported = opened.model().n_components();
     let bars = if asked { reported } else { opened.model().rank().min(BARS.max(reported)) };

@@ -1,4 +1,5 @@
-//! Opens the rows of a command, checks them against a model, and reads them ahead with a progress bar.
+//! Opens the rows of a command, checks them against a model, and reads them ahead with a progress
+//! bar.
 
 use std::fs::File;
 use std::io::Read;
@@ -129,7 +130,8 @@ fn check(
     Ok(())
 }
 
-/// Passes every block to `each`, with a progress bar. An error about a row of a block gets the location of the row.
+/// Passes every block to `each`, with a progress bar. An error about a row of a block gets the
+/// location of the row.
 pub(crate) fn for_each(
     what: &str,
     rows: Box<dyn RowSource>,
@@ -227,7 +229,8 @@ pub(crate) fn select(block: &RowBlock, rows: &[usize]) -> RowBlock {
     block
 }
 
-/// Opens a text file for reading while it grows, or standard input; its rows must have the columns of a model.
+/// Opens a text file for reading while it grows, or standard input; its rows must have the columns
+/// of a model.
 #[cfg(feature = "explore")]
 pub(crate) fn follow_for(
     path: &Path,
@@ -267,7 +270,8 @@ pub(crate) fn try_output(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same for a model or a recognizer, which must not replace a file of another kind, such as a table.
+/// The same for a model or a recognizer, which must not replace a file of another kind, such as a
+/// table.
 pub(crate) fn try_model_or_recognizer(path: &Path) -> anyhow::Result<()> {
     if path.is_file() && !may_be_model(path) {
         return Err(Failure::NotAModel { path: path.to_owned() }.into());
@@ -285,7 +289,8 @@ pub(crate) fn find_model(data: &[PathBuf]) -> Option<&PathBuf> {
     data.iter().find(|path| Format::of(path).is_none() && begins_like_a_model(path) == Some(true))
 }
 
-/// Whether a file begins with the length of a header in braces; `None` if it is empty or cannot be read.
+/// Whether a file begins with the length of a header in braces; `None` if it is empty or cannot be
+/// read.
 fn begins_like_a_model(path: &Path) -> Option<bool> {
     const LENGTH: usize = 8;
     let mut start = [0; LENGTH + 1];

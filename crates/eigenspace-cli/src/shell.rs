@@ -4,7 +4,8 @@ use std::path::Path;
 
 use eigenspace::internal::is_printable;
 
-/// Quotes one word for a shell. A word with unprintable characters is written as `$'…'`, which bash, zsh and ksh read.
+/// Quotes one word for a shell. A word with unprintable characters is written as `$'…'`, which
+/// bash, zsh and ksh read.
 pub(crate) fn word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -47,7 +48,8 @@ pub(crate) fn lists_option<'a>(name: &str, values: impl Iterator<Item = &'a str>
     option(name, &values.map(quoted).collect::<Vec<_>>().join(","))
 }
 
-/// The values of such a list: separated by commas, in double quotes if they contain commas, as in CSV.
+/// The values of such a list: separated by commas, in double quotes if they contain commas, as in
+/// CSV.
 pub(crate) fn list(text: &str) -> Vec<String> {
     let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
     let values = reader.into_records().flatten();

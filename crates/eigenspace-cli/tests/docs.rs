@@ -1,8 +1,9 @@
 //! Runs the examples in the documents.
 //!
-//! A block that begins with ```` ```csv NAME ```` is a file. In a `console` block, a line with `$` is a command, a line
-//! `? N` is its exit code if that is not 0, and the other lines are its output, stderr first. A line `...` matches any
-//! number of lines. Commands of other programs are skipped. `orl_faces` is the directory named by `EIGENSPACE_ORL`.
+//! A block that begins with ```` ```csv NAME ```` is a file. In a `console` block, a line with `$`
+//! is a command, a line `? N` is its exit code if that is not 0, and the other lines are its
+//! output, stderr first. A line `...` matches any number of lines. Commands of other programs are
+//! skipped. `orl_faces` is the directory named by `EIGENSPACE_ORL`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;

@@ -58,7 +58,8 @@ impl Accumulator {
         Ok(Self::from(self.twin(py)?))
     }
 
-    /// Remember the names of the features before the first row; afterward, raise an error if they differ.
+    /// Remember the names of the features before the first row; afterward, raise an error if they
+    /// differ.
     fn describe(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
         let mut accumulator = self.0.hold(py)?;
         if accumulator.is_empty() {
@@ -105,7 +106,8 @@ impl Accumulator {
         if std::ptr::eq(self, other) {
             return self.merge(py, &Self::from(self.twin(py)?));
         }
-        // Always in the same order, so that two threads that merge the same two accumulators do not wait for each other.
+        // Always in the same order, so that two threads that merge the same two accumulators do not
+        // wait for each other.
         let (mut accumulator, other) = if std::ptr::from_ref(self) < std::ptr::from_ref(other) {
             let own = self.0.hold(py)?;
             (own, other.0.hold(py)?)

@@ -22,7 +22,8 @@ pub(crate) struct Certificate {
 
 #[pymethods]
 impl Certificate {
-    /// Upper bound on the spectral norm of the difference between the model's scatter and the true one.
+    /// Upper bound on the spectral norm of the difference between the model's scatter and the true
+    /// one.
     #[getter]
     fn error_bound(&self) -> f64 {
         self.inner.error_bound()
@@ -46,8 +47,8 @@ impl Certificate {
         self.inner.surplus()
     }
 
-    /// Probability that all bounds hold: 1 if they are proven, 1 - 1e-12 or so after iterative fits, which bound
-    /// what they leave out with random vectors.
+    /// Probability that all bounds hold: 1 if they are proven, 1 - 1e-12 or so after iterative
+    /// fits, which bound what they leave out with random vectors.
     #[getter]
     fn confidence(&self) -> f64 {
         self.inner.confidence()
@@ -76,7 +77,8 @@ impl Certificate {
         Ok(bounds.into_pyarray(py))
     }
 
-    /// Return an upper bound on the sine of the largest angle between the first k directions and the true ones.
+    /// Return an upper bound on the sine of the largest angle between the first k directions and
+    /// the true ones.
     fn angle_bound(&self, k: &Bound<'_, PyAny>) -> PyResult<f64> {
         Ok(self.inner.angle_bound(whole(k, "k")?))
     }

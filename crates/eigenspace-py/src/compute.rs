@@ -1,8 +1,8 @@
 //! Computation in a thread pool, with the interpreter lock released.
 //!
 //! Other Python threads keep running during a computation. The pool belongs to the process that
-//! created it. Threads do not survive a `fork`, so a forked child (as in Python's `multiprocessing`)
-//! creates a new pool instead of waiting forever for threads that do not exist.
+//! created it. Threads do not survive a `fork`, so a forked child (as in Python's
+//! `multiprocessing`) creates a new pool instead of waiting forever for threads that do not exist.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -92,7 +92,8 @@ pub(crate) fn threads(py: Python<'_>) -> PyResult<usize> {
     Ok(pool(py)?.current_num_threads())
 }
 
-/// Set the number of threads used for computing; None means one per core. The results do not depend on it.
+/// Set the number of threads used for computing; None means one per core. The results do not depend
+/// on it.
 #[pyfunction]
 #[pyo3(signature = (number=None))]
 pub(crate) fn set_threads(py: Python<'_>, number: Option<&Bound<'_, PyAny>>) -> PyResult<()> {

@@ -36,7 +36,8 @@ fn owned<'py>(py: Python<'py>, read: People, colored: usize) -> Images<'py> {
     }
 }
 
-/// Read images; the person of each is the name of its directory, or None for a single file and below more directories.
+/// Read images; the person of each is the name of its directory, or None for a single file and
+/// below more directories.
 #[pyfunction]
 #[pyo3(signature = (paths, resize=None, known=None))]
 pub(crate) fn read_images<'py>(
@@ -73,7 +74,8 @@ pub(crate) fn read_people<'py>(py: Python<'py>, paths: Vec<PathBuf>, resize: Siz
     Ok(owned(py, read, colored))
 }
 
-/// Read more images for a recognizer, of one given person or of the people whose directories they are in.
+/// Read more images for a recognizer, of one given person or of the people whose directories they
+/// are in.
 #[pyfunction]
 #[pyo3(signature = (paths, known, person=None, resize=None))]
 pub(crate) fn read_more<'py>(

@@ -71,7 +71,8 @@ impl IntoException for DataError {
     }
 }
 
-/// An `OSError` like those of Python itself, which puts the number before the words and the file after them.
+/// An `OSError` like those of Python itself, which puts the number before the words and the file
+/// after them.
 fn os_error(source: &std::io::Error, path: &Path, words: String) -> PyErr {
     match source.raw_os_error() {
         Some(code) => {

@@ -28,7 +28,8 @@ pub(crate) struct Evaluation {
     mistakes: Vec<(usize, String)>,
     /// With strangers: shares of false accepts, false rejects, identified and misidentified.
     open: Option<[Share; 4]>,
-    /// With people who arrive one by one: people, enrolled, tested, correct, rank, differing, difference.
+    /// With people who arrive one by one: people, enrolled, tested, correct, rank, differing,
+    /// difference.
     steps: Option<Vec<ArrivalStep>>,
 }
 

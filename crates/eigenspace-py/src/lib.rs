@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The module is private and thin. It has one class for each type of the library, takes arrays of
-//! `float64` or `float32` and compressed sparse rows, returns arrays, and takes settings as strings.
-//! The public estimators and models accept anything array-like; they are plain Python
+//! `float64` or `float32` and compressed sparse rows, returns arrays, and takes settings as
+//! strings. The public estimators and models accept anything array-like; they are plain Python
 //! (`python/eigenspace/`).
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
 //! Estimates of the memory that a call needs, made before it begins.
 //!
-//! A failed allocation in native code ends the interpreter. Every call that allocates much therefore
-//! states how many numbers it holds at a time, and [`affordable`] raises a `MemoryError` if they do
-//! not fit into memory. Estimates are upper bounds: they include all products computed in a call and
-//! the copies made for results.
+//! A failed allocation in native code ends the interpreter. Every call that allocates much
+//! therefore states how many numbers it holds at a time, and [`affordable`] raises a `MemoryError`
+//! if they do not fit into memory. Estimates are upper bounds: they include all products computed
+//! in a call and the copies made for results.
 
 use eigenspace::{Accumulator, EigenspaceModel, EigenspaceStream, Engine, Plan};
 use pyo3::exceptions::PyMemoryError;
@@ -53,14 +53,16 @@ pub(crate) fn matrix(rows: usize, columns: usize) -> usize {
     rows.saturating_mul(columns)
 }
 
-/// Decomposing dense rows: three copies of them, vectors as long as a row, and small square matrices.
+/// Decomposing dense rows: three copies of them, vectors as long as a row, and small square
+/// matrices.
 pub(crate) fn decomposition(rows: usize, features: usize) -> usize {
     let small = rows.min(features);
     let copies = matrix(rows.saturating_add(8), features).saturating_mul(3);
     copies.saturating_add(matrix(small, small).saturating_mul(5))
 }
 
-/// The covariance of the features, or its inverse: the identity, its product with the components, and the sum.
+/// The covariance of the features, or its inverse: the identity, its product with the components,
+/// and the sum.
 pub(crate) fn covariance(model: &EigenspaceModel) -> usize {
     let features = model.features();
     matrix(features, features).saturating_mul(4).saturating_add(matrix(features, model.n_components()))
@@ -90,7 +92,8 @@ pub(crate) fn merge(models: &[&EigenspaceModel]) -> usize {
     copies.saturating_mul(2).saturating_add(decomposition(rows, features))
 }
 
-/// Splitting off a part of this rank: the component of the part outside the model, and a basis of both.
+/// Splitting off a part of this rank: the component of the part outside the model, and a basis of
+/// both.
 pub(crate) fn split(whole: &EigenspaceModel, rank: usize) -> usize {
     let leaving = rank.saturating_add(1);
     let both = whole.rank().saturating_add(leaving);
@@ -100,7 +103,8 @@ pub(crate) fn split(whole: &EigenspaceModel, rank: usize) -> usize {
         .saturating_add(matrix(both, whole.features()))
 }
 
-/// A stream: its buffer with its spare capacity, the scatter matrix, the model that was last read, and the products of rows.
+/// A stream: its buffer with its spare capacity, the scatter matrix, the model that was last read,
+/// and the products of rows.
 pub(crate) fn stream(stream: &EigenspaceStream) -> usize {
     state(stream.plan(), stream.features(), stream.count())
 }

@@ -88,7 +88,8 @@ impl Model {
         Ok(compute(py, cells, fit)?.into())
     }
 
-    /// Compute the model of these rows with the settings of a stream, iteratively if that is better.
+    /// Compute the model of these rows with the settings of a stream, iteratively if that is
+    /// better.
     #[staticmethod]
     #[pyo3(signature = (rows, weights, settings, metadata))]
     fn fit_at_once(
@@ -244,7 +245,8 @@ impl Model {
         }
     }
 
-    /// The share of variance that the kept directions explain, if it is below the share requested as `n_components`.
+    /// The share of variance that the kept directions explain, if it is below the share requested
+    /// as `n_components`.
     #[getter]
     fn share_below_request(&self) -> Option<f64> {
         self.inner.share_below_request()

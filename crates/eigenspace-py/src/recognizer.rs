@@ -91,14 +91,16 @@ struct Described {
 type Candidate = (String, f64, f64, String);
 /// An enrolled image near an image: person, name and distance.
 type Match = (String, String, f64);
-/// The verdict, the person, the distances to people and to the space of faces, candidates and matches.
+/// The verdict, the person, the distances to people and to the space of faces, candidates and
+/// matches.
 type Found = (&'static str, Option<String>, f64, f64, Vec<Candidate>, Vec<Match>);
 
 /// A model of faces and the people in it.
 #[pyclass(frozen, eq, module = "eigenspace._core")]
 pub(crate) struct Recognizer {
     inner: Arc<faces::Recognizer>,
-    /// The same with the thresholds as numbers, once they are learned, so that they are learned only once.
+    /// The same with the thresholds as numbers, once they are learned, so that they are learned
+    /// only once.
     ready: OnceLock<faces::Recognizer>,
 }
 
@@ -236,7 +238,8 @@ impl Recognizer {
         Ok((thresholds.unknown, thresholds.not_a_face))
     }
 
-    /// Return the estimated share of strangers that the thresholds accept, or None for fewer than three people.
+    /// Return the estimated share of strangers that the thresholds accept, or None for fewer than
+    /// three people.
     fn strangers_accepted(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         compute(py, self.cells().saturating_mul(COPIES), || {
             self.inner.strangers_accepted(self.ready()?.matcher()?.thresholds())

@@ -11,7 +11,8 @@ use crate::rows::{Rows, checked, weights};
 use crate::shared::Shared;
 use crate::stream::MOST_ROWS;
 
-/// Another pass over the rows of a model. It must see all of them, in any order, before it is finished.
+/// Another pass over the rows of a model. It must see all of them, in any order, before it is
+/// finished.
 #[pyclass(frozen, module = "eigenspace._core")]
 pub(crate) struct Refinement(Shared<eigenspace::Refinement>);
 

@@ -4,9 +4,9 @@
 //! (features, offsets, columns, values)        offsets, columns: int64;  values: float64
 //! ```
 //!
-//! Arrays of any memory layout are read in place. Unaligned cells and strides that are not multiples
-//! of the cell size are possible in numpy but not in an `ndarray` view. Such arrays are rejected here;
-//! the Python code copies them first.
+//! Arrays of any memory layout are read in place. Unaligned cells and strides that are not
+//! multiples of the cell size are possible in numpy but not in an `ndarray` view. Such arrays are
+//! rejected here; the Python code copies them first.
 
 use eigenspace::{Block, Error, SparseRows};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};

@@ -18,8 +18,8 @@ impl<T> From<T> for Shared<T> {
 }
 
 impl<T: Send> Shared<T> {
-    /// Locks the value. While waiting, it releases the interpreter lock, because the thread that holds
-    /// the value may need it, and it handles signals.
+    /// Locks the value. While waiting, it releases the interpreter lock, because the thread that
+    /// holds the value may need it, and it handles signals.
     pub(crate) fn hold(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, T>> {
         loop {
             if let Some(value) = self.0.try_lock() {

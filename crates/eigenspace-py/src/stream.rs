@@ -24,7 +24,8 @@ pub(crate) struct Stream(Shared<EigenspaceStream>);
 
 #[pymethods]
 impl Stream {
-    /// Create an empty stream for rows with this many features, of which `rows` are already available.
+    /// Create an empty stream for rows with this many features, of which `rows` are already
+    /// available.
     #[new]
     #[pyo3(signature = (features, settings, rows=0))]
     fn new(py: Python<'_>, features: usize, settings: &Bound<'_, PyAny>, rows: usize) -> PyResult<Self> {
@@ -119,7 +120,8 @@ impl Stream {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        // Sparse rows are buffered as they are. Dense rows are held only until the next compression.
+        // Sparse rows are buffered as they are. Dense rows are held only until the next
+        // compression.
         let held = if matches!(view, View::Sparse(_)) { 0 } else { block.nrows().min(MOST_ROWS) };
         let mut stream = self.hold(py)?;
         let stream = &mut *stream;
@@ -163,14 +165,16 @@ impl Stream {
         Ok(self.with(py, cells_to_read, |stream| stream.model())?.into())
     }
 
-    /// Return a model with the components but not all directions, which is cheaper. `once`: no more rows will come.
+    /// Return a model with the components but not all directions, which is cheaper. `once`: no more
+    /// rows will come.
     #[pyo3(signature = (once=false))]
     fn preview(&self, py: Python<'_>, once: bool) -> PyResult<Model> {
         let read = |stream: &EigenspaceStream| if once { stream.preview_once() } else { stream.preview() };
         Ok(self.with(py, cells_to_read, read)?.into_partial_model().into())
     }
 
-    /// Return the scores of a few rows if they are known sooner than the components, otherwise None.
+    /// Return the scores of a few rows if they are known sooner than the components, otherwise
+    /// None.
     fn project_few<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rows = Rows::of(rows)?;
         let held = cells_to_read;
@@ -213,7 +217,8 @@ impl From<EigenspaceStream> for Stream {
 }
 
 impl Stream {
-    /// Waits for the stream and runs `work` in the pool, after checking that `held` cells fit into memory.
+    /// Waits for the stream and runs `work` in the pool, after checking that `held` cells fit into
+    /// memory.
     fn with<T: Send>(
         &self,
         py: Python<'_>,

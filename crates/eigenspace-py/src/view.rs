@@ -11,7 +11,8 @@ use crate::memory::{self, affordable};
 use crate::model::Model;
 use crate::rows::{Rows, View as RowView, array_of, checked, matrix};
 
-/// A view of a model, which computes everything that estimators report. Errors count rows from `first`.
+/// A view of a model, which computes everything that estimators report. Errors count rows from
+/// `first`.
 #[pyclass(frozen, module = "eigenspace._core")]
 pub(crate) struct View(eigenspace::View);
 
@@ -25,12 +26,14 @@ impl View {
         Ok(Self(compute(py, cells, || raw.standardized(standardize))?))
     }
 
-    /// Return the view with at least this many components; those beyond the model's have no variance.
+    /// Return the view with at least this many components; those beyond the model's have no
+    /// variance.
     fn at_least(&self, components: usize) -> Self {
         Self(self.0.clone().at_least(components))
     }
 
-    /// Return the view that computes the scores of many rows, and many rows from their scores, on a device.
+    /// Return the view that computes the scores of many rows, and many rows from their scores, on a
+    /// device.
     fn on(&self, py: Python<'_>, device: &str) -> PyResult<Self> {
         let view = self.0.clone();
         Ok(Self(compute(py, 0, || view.device(device.parse()?))?))
@@ -142,7 +145,8 @@ impl View {
         Ok((kept.pairs, kept.share, kept.mean, kept.least, kept.correlation))
     }
 
-    /// Reconstruct rows, in their original units, from their scores, in an array of the same precision.
+    /// Reconstruct rows, in their original units, from their scores, in an array of the same
+    /// precision.
     #[pyo3(signature = (scores, out, whiten=false))]
     fn reconstruct<'py>(
         &self,

@@ -1,4 +1,5 @@
-//! Errors: what is wrong, and what to do about it. They reach the caller inside of a `DataFusionError::External`.
+//! Errors: what is wrong, and what to do about it. They reach the caller inside of a
+//! `DataFusionError::External`.
 
 use std::fmt;
 

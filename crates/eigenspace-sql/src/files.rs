@@ -1,5 +1,5 @@
-//! Files as tables: `FROM 'data/*.parquet'`. Parquet, CSV, Arrow and JSON files are read by DataFusion, NPY and NPZ files
-//! by the library.
+//! Files as tables: `FROM 'data/*.parquet'`. Parquet, CSV, Arrow and JSON files are read by
+//! DataFusion, NPY and NPZ files by the library.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::error::Error;
 use crate::npy::NpyTable;
 use crate::present::{self, FilesArePresent};
 
-/// A session with the functions of this crate, in which the name of a file is a table. It computes in this many partitions;
-/// `None` means one for each core.
+/// A session with the functions of this crate, in which the name of a file is a table. It computes
+/// in this many partitions; `None` means one for each core.
 pub fn context(partitions: Option<usize>) -> SessionContext {
     let mut config = SessionConfig::new().with_information_schema(true);
     if let Some(partitions) = partitions {
@@ -34,8 +34,8 @@ pub fn context(partitions: Option<usize>) -> SessionContext {
 pub(crate) enum Patterns {
     /// The table knows the pattern.
     Kept,
-    /// The table knows the files that match. Plans that are sent to other processes lose patterns, and would read all
-    /// files of the directory.
+    /// The table knows the files that match. Plans that are sent to other processes lose patterns,
+    /// and would read all files of the directory.
     #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only clusters send plans"))]
     Expanded,
 }
@@ -59,8 +59,9 @@ pub(crate) fn session(state: SessionState, files: &Files) -> SessionContext {
     context
 }
 
-/// Refuses statements that are not queries. SET or CREATE TABLE would have no effect, because a session ends with its first
-/// statement; what COPY and INSERT write can be incomplete, or there twice if a cluster starts a query again.
+/// Refuses statements that are not queries. SET or CREATE TABLE would have no effect, because a
+/// session ends with its first statement; what COPY and INSERT write can be incomplete, or there
+/// twice if a cluster starts a query again.
 pub fn check_query(plan: &LogicalPlan) -> Result<()> {
     plan.apply_with_subqueries(|node| match node {
         LogicalPlan::Ddl(_) | LogicalPlan::Statement(_) | LogicalPlan::Copy(_) | LogicalPlan::Dml(_) => {

@@ -5,8 +5,8 @@
 //! partition 2   x₁ … x_b ─► accumulator ─► bytes ┴► merge ─► finish ─► model        one for each group
 //! ```
 //!
-//! Rows stay where they are; the accumulators of the library travel between the partial and the final aggregation. A model
-//! is a binary value: the bytes of a model file.
+//! Rows stay where they are; the accumulators of the library travel between the partial and the
+//! final aggregation. A model is a binary value: the bytes of a model file.
 //!
 //! ```
 //! use datafusion::prelude::SessionContext;
@@ -21,7 +21,8 @@
 //! # }).unwrap();
 //! ```
 //!
-//! `docs/SQL.md` describes every function. With the feature `cluster`, queries can run on clusters of Ballista.
+//! `docs/SQL.md` describes every function. With the feature `cluster`, queries can run on clusters
+//! of Ballista.
 #![forbid(unsafe_code)]
 
 mod aggregate;

@@ -9,8 +9,8 @@ use eigenspace::EigenspaceModel;
 
 use crate::error::Error;
 
-/// The type of models and states. Offsets have 64 bits, because the models of 500 groups with 784 features have more than
-/// 2 GB.
+/// The type of models and states. Offsets have 64 bits, because the models of 500 groups with 784
+/// features have more than 2 GB.
 pub(crate) const BYTES: DataType = DataType::LargeBinary;
 
 /// Whether a column of this type can hold models.

@@ -1,7 +1,8 @@
 //! Checks that the files of a query are there when it is planned for execution.
 //!
-//! DataFusion lists the files of a table at that moment, and a table without files has no rows: a file that was removed
-//! after the query was written, or that the machine of a scheduler does not have, would give a result without its rows.
+//! DataFusion lists the files of a table at that moment, and a table without files has no rows: a
+//! file that was removed after the query was written, or that the machine of a scheduler does not
+//! have, would give a result without its rows.
 
 use std::path::{Path, PathBuf};
 
@@ -67,7 +68,8 @@ pub(crate) fn files(url: &ListingTableUrl) -> Vec<PathBuf> {
 
 fn collect(directory: &Path, url: &ListingTableUrl, found: &mut Vec<PathBuf>) {
     for path in std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        // As DataFusion does: only files of the directory itself, and of those named like `year=2026`.
+        // As DataFusion does: only files of the directory itself, and of those named like
+        // `year=2026`.
         let known = path.to_str().and_then(|path| ObjectPath::parse(path).ok());
         if path.is_dir() {
             collect(&path, url, found);

@@ -17,7 +17,8 @@ pub fn hold_models(schema: &Schema) -> Vec<usize> {
     fields.filter(|(_, field)| binary(field.data_type())).map(|(index, _)| index).collect()
 }
 
-/// The same batch with models, lists and structs as text. Lists and structs are cut off after `longest` characters.
+/// The same batch with models, lists and structs as text. Lists and structs are cut off after
+/// `longest` characters.
 pub fn readable(batch: &RecordBatch, longest: Option<usize>) -> Result<RecordBatch> {
     let models = hold_models(&batch.schema());
     let mut fields = Vec::with_capacity(batch.num_columns());

@@ -1,9 +1,9 @@
 //! The share of the machine's matrix-product rate that the engine reaches.
 //!
-//! Each share is the ratio of two medians of one run in which all cases are interleaved, so that other
-//! load on the machine affects both. The number of operations of each case is the smallest that its
-//! algorithm needs: symmetric products count half; r vectors of an eigenproblem of size q count 4/3 q³ to
-//! reach tridiagonal form and 2 q² r to rotate the vectors back.
+//! Each share is the ratio of two medians of one run in which all cases are interleaved, so that
+//! other load on the machine affects both. The number of operations of each case is the smallest
+//! that its algorithm needs: symmetric products count half; r vectors of an eigenproblem of size q
+//! count 4/3 q³ to reach tridiagonal form and 2 q² r to rotate the vectors back.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::hint::black_box;
@@ -105,7 +105,8 @@ fn compression((features, rank, block): (usize, usize, usize)) -> Case {
             .sum()
     };
     let (d, r, m, q) = (features as f64, rank as f64, block as f64, (rank + block) as f64);
-    // Products of the new rows with the kept and with each other, r vectors of an eigenproblem, r rows turned.
+    // Products of the new rows with the kept and with each other, r vectors of an eigenproblem, r
+    // rows turned.
     let eigenproblem = 4.0 / 3.0 * q.powi(3) + 2.0 * q * q * r;
     let operations = turns as f64 * ((m * (m + 1.0) + 2.0 * m * r) * d + eigenproblem + 2.0 * r * q * d);
     let name = format!("compression D={features} r={rank} m={block} f64");
@@ -163,9 +164,10 @@ fn products<T: faer::traits::RealField + Copy + 'static>(
     Case { name, operations, single, run: Box::new(run) }
 }
 
-/// The same products in f32 with a rounding that could be proven to be small: rows are narrowed, at most CHAIN products are
-/// summed in f32 before they are added in f64, the factor is multiplied with itself (its rows are orthogonal only up to the
-/// rounding of f32), and the diagonal of the rotation stays in f64. See docs/METHOD.md.
+/// The same products in f32 with a rounding that could be proven to be small: rows are narrowed, at
+/// most CHAIN products are summed in f32 before they are added in f64, the factor is multiplied
+/// with itself (its rows are orthogonal only up to the rounding of f32), and the diagonal of the
+/// rotation stays in f64. See docs/METHOD.md.
 fn proven_products((features, rank, block): (usize, usize, usize)) -> Case {
     const PANEL: usize = 480;
     const CHAIN: usize = 96;
@@ -232,8 +234,8 @@ fn proven_products((features, rank, block): (usize, usize, usize)) -> Case {
     Case { name, operations, single: true, run: Box::new(run) }
 }
 
-/// How many times as fast a compression would be if its products were computed in f32, on one thread: at most, and with the
-/// work that a proven bound on their rounding needs.
+/// How many times as fast a compression would be if its products were computed in f32, on one
+/// thread: at most, and with the work that a proven bound on their rounding needs.
 fn f32_products(times: &[(String, f64)]) {
     println!("\nf32 products: how many times as fast a compression would be   at most   with a proven bound");
     let time = |name: String| times.iter().find(|(other, _)| *other == name).map(|(_, time)| *time);

@@ -1,4 +1,5 @@
-//! What products in f32 would add to the certificate of one compression, as shares of what the compression drops.
+//! What products in f32 would add to the certificate of one compression, as shares of what the
+//! compression drops.
 //!
 //! ```text
 //! A = [ F ; X ],  A Aᵀ = Uᵀ diag(λ) U,  P = U_rᵀ U_r,  w_i = ‖a_i‖,  γ = (terms of a sum + 2) 2⁻²⁴
@@ -6,8 +7,9 @@
 //! rotation      2 √(Σ λ_k δ_k²) + Σ δ_k²,  δ_k = γ Σ |U_ki| w_i     without the entries U_kk, which stay in f64
 //! ```
 //!
-//! docs/METHOD.md derives both. The last column is the real effect of an f32 Gram matrix, ‖(I − P) δG (I − P)‖. The rows are
-//! those of `bench/data.py`: 300 directions whose strength falls as i^-0.8, and noise.
+//! docs/METHOD.md derives both. The last column is the real effect of an f32 Gram matrix, ‖(I − P)
+//! δG (I − P)‖. The rows are those of `bench/data.py`: 300 directions whose strength falls as
+//! i^-0.8, and noise.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use faer::Side;

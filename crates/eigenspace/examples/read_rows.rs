@@ -1,5 +1,6 @@
-//! Reads all rows of some files without fitting a model, and prints how many there are and how long it took. With
-//! `eigenspace fit` on the same files, it shows whether reading or computing takes longer.
+//! Reads all rows of some files without fitting a model, and prints how many there are and how long
+//! it took. With `eigenspace fit` on the same files, it shows whether reading or computing takes
+//! longer.
 //!
 //! ```text
 //! cargo run --release --example read_rows --features parquet -- data.parquet
@@ -14,7 +15,8 @@ use std::time::Instant;
 
 use eigenspace::io::source::{self, ReadOptions, Values};
 
-/// About this number of cells is read at a time, and at most this number of rows, as `eigenspace fit` does.
+/// About this number of cells is read at a time, and at most this number of rows, as `eigenspace
+/// fit` does.
 const CELLS: usize = 1 << 20;
 const ROWS: usize = 8192;
 

@@ -33,7 +33,8 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// 1,000 readings of 24 sensors that follow two hidden movements; from row 600 on, one of them changes direction.
+/// 1,000 readings of 24 sensors that follow two hidden movements; from row 600 on, one of them
+/// changes direction.
 fn readings() -> Array2<f64> {
     let mut state = 42_u64;
     let mut random = move || {

@@ -1,7 +1,8 @@
 //! Rows arrive in blocks of any size, and the model reports its accuracy at any time.
 //!
-//! `captured` is the interval for the share of variance along the best ten directions, `sine at most` bounds
-//! the sine of the largest angle between the model's ten directions and the true ones, and `truly` is its true value.
+//! `captured` is the interval for the share of variance along the best ten directions, `sine at
+//! most` bounds the sine of the largest angle between the model's ten directions and the true ones,
+//! and `truly` is its true value.
 //!
 //! The same stream is absorbed three times: keeping spare rank (the default), keeping only the
 //! reported directions, and with Frequent Directions. `cargo run --example stream_with_certificate`

@@ -1,7 +1,8 @@
 //! Errors of the library, grouped by their cause.
 //!
-//! Every variant contains numbers and names instead of prose, so that callers can use them; [`Error::hint`] returns advice.
-//! Rows and columns are counted from 0, within the block that was passed.
+//! Every variant contains numbers and names instead of prose, so that callers can use them;
+//! [`Error::hint`] returns advice. Rows and columns are counted from 0, within the block that was
+//! passed.
 
 mod hint;
 
@@ -180,7 +181,8 @@ pub enum Error {
         /// Rows of the pass, as far as they were read.
         found: u64,
     },
-    /// A model of rows whose missing cells were filled, which another pass would fill with other numbers.
+    /// A model of rows whose missing cells were filled, which another pass would fill with other
+    /// numbers.
     #[error("cannot refine the model: {cells} missing cells of its rows were filled with estimates")]
     RefineImputed {
         /// Cells that were filled.

@@ -1,4 +1,5 @@
-//! PCA models that you can update with new rows, merge, split and trust, without keeping the old data.
+//! PCA models that you can update with new rows, merge, split and trust, without keeping the old
+//! data.
 //!
 //! ```text
 //! M = Σ (x − μ)(x − μ)ᵀ = Vᵀ diag(s²) V + E        −surplus ≤ E ≤ lost, both known
@@ -30,17 +31,18 @@
 //! # Conventions
 //! * A block has one observation per row: n × D. Rows are `f64`, `f32`, `u8`, `u16` or `i32` in any
 //!   memory layout, or sparse, with a weight each if wanted ([`Block`], [`SparseRows`]).
-//! * A model stores the *scatter*, a sum, so merging is an addition and no divisor is involved. Functions
-//!   that return variances take `ddof`: the divisor is `weight − ddof`.
+//! * A model stores the *scatter*, a sum, so merging is an addition and no divisor is involved.
+//!   Functions that return variances take `ddof`: the divisor is `weight − ddof`.
 //! * Singular values are those of the centered rows, non-increasing; directions are rows.
-//! * In each direction the entry of largest magnitude is positive: the first one, if several agree up to 1e-6.
+//! * In each direction the entry of largest magnitude is positive: the first one, if several agree
+//!   up to 1e-6.
 //! * `n_components` (k, reported) and rank (r, kept) are different numbers: k ≤ r.
 //! * The explained variance ratio of a direction is s² divided by the *exact* total scatter.
 //!
 //! # Threads
-//! Products run in parallel in rayon's current pool, and large eigenproblems in a fixed number of parts. The same rows
-//! in the same order give the same bytes with any number of threads. To choose the number of threads, call the
-//! functions inside `rayon::ThreadPool::install`.
+//! Products run in parallel in rayon's current pool, and large eigenproblems in a fixed number of
+//! parts. The same rows in the same order give the same bytes with any number of threads. To choose
+//! the number of threads, call the functions inside `rayon::ThreadPool::install`.
 #![deny(unsafe_code)] // allowed in `io/source/window.rs` and `linalg/cuda` alone, where it is argued
 
 mod device_error;
@@ -83,8 +85,8 @@ pub use stream::plan::{Engine, Plan};
 pub use stream::preview::Preview;
 pub use stream::refinement::Refinement;
 
-/// What the command and the Python package of this repository share with the library. It is not part of the public
-/// API, and it changes without notice.
+/// What the command and the Python package of this repository share with the library. It is not
+/// part of the public API, and it changes without notice.
 #[doc(hidden)]
 pub mod internal {
     #[cfg(feature = "orl")]

@@ -1,8 +1,9 @@
 //! Text from outside, made safe to print.
 //!
-//! Names of columns, arrays, people and files come from whoever wrote the file. On a terminal some of their characters
-//! are commands: an escape sequence moves the cursor, sets the title or hides text, a bidirectional override reverses
-//! what follows, a newline forges another line of output. [`printable`] shows such characters as escapes:
+//! Names of columns, arrays, people and files come from whoever wrote the file. On a terminal some
+//! of their characters are commands: an escape sequence moves the cursor, sets the title or hides
+//! text, a bidirectional override reverses what follows, a newline forges another line of output.
+//! [`printable`] shows such characters as escapes:
 //!
 //! | characters | shown as |
 //! |---|---|
@@ -11,9 +12,10 @@
 //! | bidirectional marks, overrides and isolates, line separators | `\u202e` |
 //! | invisible format characters, such as a byte order mark inside of a name | `\ufeff` |
 //!
-//! These are the escapes of JSON, so a JSON text that went through [`printable`] line by line is still the same JSON. A
-//! backslash stays as it is; that keeps paths readable, and text that was escaped before does not change again.
-//! Joiners (U+200C, U+200D) stay too: several scripts and most emoji need them.
+//! These are the escapes of JSON, so a JSON text that went through [`printable`] line by line is
+//! still the same JSON. A backslash stays as it is; that keeps paths readable, and text that was
+//! escaped before does not change again. Joiners (U+200C, U+200D) stay too: several scripts and
+//! most emoji need them.
 //!
 //! Every error of this library shows names this way. Fields of errors hold them as they are.
 

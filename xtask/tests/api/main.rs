@@ -1,8 +1,9 @@
 //! The public items of the library are those listed in `docs/API.txt`.
 //!
-//! The list is made from the source: every `pub` item that `lib.rs` leads to, with its public fields, variants, methods and
-//! written-out trait implementations. Items marked `#[doc(hidden)]` are left out. After a change on purpose, rewrite it
-//! with `EIGENSPACE_WRITE_API=1 cargo test -p xtask --test api` and look at the difference.
+//! The list is made from the source: every `pub` item that `lib.rs` leads to, with its public
+//! fields, variants, methods and written-out trait implementations. Items marked `#[doc(hidden)]`
+//! are left out. After a change on purpose, rewrite it with `EIGENSPACE_WRITE_API=1 cargo test -p
+//! xtask --test api` and look at the difference.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod crate_source;

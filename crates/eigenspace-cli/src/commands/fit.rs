@@ -24,7 +24,8 @@ use crate::{memory, numbers, output, rows, table, warn};
   eigenspace fit big.npy -k 50 --passes 2 -o m.safetensors
   eigenspace fit big.npy -k 50 -o m.safetensors --checkpoint big.ckpt --every 100000")]
 pub(crate) struct Fit {
-    /// Rows to fit: .npy, .npz, .csv, .tsv (also .gz), .parquet, .arrow, images, directories, patterns, or -.
+    /// Rows to fit: .npy, .npz, .csv, .tsv (also .gz), .parquet, .arrow, images, directories,
+    /// patterns, or -.
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 
@@ -44,13 +45,13 @@ pub(crate) struct Fit {
     #[arg(long)]
     uncentered: bool,
 
-    /// Meaning of the weights: `frequency` (how often a row occurs) or `reliability` (how reliable it is; also for
-    /// weights that sum to one).
+    /// Meaning of the weights: `frequency` (how often a row occurs) or `reliability` (how reliable
+    /// it is; also for weights that sum to one).
     #[arg(long, value_name = "KIND", default_value = "frequency", value_parser = numbers::setting::<WeightKind>)]
     weight_kind: WeightKind,
 
-    /// Number of times to read the rows. If directions were dropped, each pass after the first makes the others more
-    /// accurate. This helps most if the variances decrease slowly.
+    /// Number of times to read the rows. If directions were dropped, each pass after the first
+    /// makes the others more accurate. This helps most if the variances decrease slowly.
     #[arg(long, value_name = "N", default_value = "1", value_parser = numbers::positive,
           conflicts_with_all = ["checkpoint", "forgetting", "half_life"])]
     passes: NonZeroUsize,

@@ -29,8 +29,8 @@ pub(crate) struct Inspect {
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     model: PathBuf,
 
-    /// Rows for measuring how well the components preserve distances, over all pairs of up to 1,000 random rows. Rows with
-    /// missing cells are left out.
+    /// Rows for measuring how well the components preserve distances, over all pairs of up to 1,000
+    /// random rows. Rows with missing cells are left out.
     #[arg(value_name = "DATA", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 
@@ -42,7 +42,8 @@ pub(crate) struct Inspect {
     #[arg(long)]
     all: bool,
 
-    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the model.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that
+    /// of the model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 

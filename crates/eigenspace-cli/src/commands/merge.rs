@@ -24,7 +24,8 @@ pub(crate) struct Merge {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the first model.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that
+    /// of the first model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
@@ -32,7 +33,8 @@ pub(crate) struct Merge {
     #[arg(long, value_name = "N")]
     max_rank: Option<String>,
 
-    /// Rule for dropping directions: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent Directions).
+    /// Rule for dropping directions: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent
+    /// Directions).
     #[arg(long, value_name = "RULE", default_value = "none", conflicts_with = "max_rank")]
     truncation: String,
 

@@ -47,12 +47,13 @@ pub(crate) struct Plot {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the model.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that
+    /// of the model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Components on the axes of scatter, biplot and circle, counted from 1; three components make a 3D scatter
-    /// plot [default: 1,2]
+    /// Components on the axes of scatter, biplot and circle, counted from 1; three components make
+    /// a 3D scatter plot [default: 1,2]
     #[arg(long, value_name = "I,J[,K]", value_delimiter = ',', value_parser = numbers::listed_number)]
     axes: Option<Vec<usize>>,
 
@@ -205,8 +206,8 @@ impl Format {
     }
 }
 
-/// Warns once about characters that no font has. The warning lists code points, because a terminal without the font cannot
-/// display the characters either.
+/// Warns once about characters that no font has. The warning lists code points, because a terminal
+/// without the font cannot display the characters either.
 fn warn_about_missing_characters(drawing: &Drawing) {
     /// Largest number of characters listed; the others are only counted.
     const LISTED: usize = 6;

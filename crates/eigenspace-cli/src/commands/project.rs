@@ -29,15 +29,18 @@ pub(crate) struct Project {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
-    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the model.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that
+    /// of the model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Divide each score by its standard deviation, and name the columns W1, W2, … instead of PC1, PC2, …
+    /// Divide each score by its standard deviation, and name the columns W1, W2, … instead of PC1,
+    /// PC2, …
     #[arg(long)]
     whiten: bool,
 
-    /// Add two columns: Hotelling's T2, and Q, the squared distance to the subspace of the components.
+    /// Add two columns: Hotelling's T2, and Q, the squared distance to the subspace of the
+    /// components.
     #[arg(long)]
     distances: bool,
 

@@ -39,8 +39,8 @@ pub(crate) struct Reconstruct {
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Reconstruct from whitened scores, as written by `project --whiten`. This is the default if their columns are named
-    /// W1, W2, …
+    /// Reconstruct from whitened scores, as written by `project --whiten`. This is the default if
+    /// their columns are named W1, W2, …
     #[arg(long)]
     whiten: bool,
 
@@ -96,7 +96,8 @@ impl Reconstruct {
     }
 }
 
-/// The prefix of the names of scores, if they have names. Fails if the columns are or may be something else.
+/// The prefix of the names of scores, if they have names. Fails if the columns are or may be
+/// something else.
 fn check(columns: &Columns, components: usize, rank: usize, path: &Path) -> Result<Option<&'static str>, Failure> {
     let path = path.to_owned();
     let names = columns.names.as_deref().unwrap_or_default();

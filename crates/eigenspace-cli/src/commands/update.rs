@@ -27,7 +27,8 @@ pub(crate) struct Update {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
-    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the model.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that
+    /// of the model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 

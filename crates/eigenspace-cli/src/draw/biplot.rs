@@ -22,8 +22,8 @@ pub(crate) struct Biplot<'a> {
     pub(crate) arrows: &'a [(String, f64, f64)],
 }
 
-/// Draws points and arrows. All arrows are scaled by one factor so that they reach as far as the points, and the factor
-/// is written below the plot.
+/// Draws points and arrows. All arrows are scaled by one factor so that they reach as far as the
+/// points, and the factor is written below the plot.
 pub(crate) fn biplot<'a>(b: &Biplot<'a>) -> Drawing {
     let s = &b.scatter;
     let what = format!("{}: {} points and {} arrows", s.title, s.points.len(), b.arrows.len());

@@ -9,10 +9,12 @@ use super::legend::{Legend, Sample};
 use super::scale::thousands;
 use super::scene::{Marker, Scene};
 
-/// Largest number of classes with their own color and shape: a longer legend would not fit and could not be read.
+/// Largest number of classes with their own color and shape: a longer legend would not fit and
+/// could not be read.
 const DISTINGUISHED: usize = 20;
-/// Marker shapes, for more classes than there are colors. Three shapes and eight colors have no common
-/// divisor, so two classes with the same color differ in shape, and neighbors differ in both.
+/// Marker shapes, for more classes than there are colors. Three shapes and eight colors have no
+/// common divisor, so two classes with the same color differ in shape, and neighbors differ in
+/// both.
 const FORMS: [Marker; 3] = [Marker::Disc, Marker::Triangle, Marker::Square];
 /// More points than this are drawn as cells, or thinned, so that a browser can still display them.
 pub(super) const MOST: usize = 20_000;
@@ -29,8 +31,8 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// Classes in natural order: `s2` before `s10`. Points without a label, or with an empty one, belong
-    /// to no class. Of very many classes, only the largest are distinguished.
+    /// Classes in natural order: `s2` before `s10`. Points without a label, or with an empty one,
+    /// belong to no class. Of very many classes, only the largest are distinguished.
     pub(super) fn new(labels: Option<&[String]>, count: usize) -> Self {
         let Some(labels) = labels else {
             return Self::plain(vec![String::new()], vec![Some(0); count]);

@@ -21,8 +21,8 @@ pub(super) const VERMILION: Rgb = Rgb(0xd5, 0x5e, 0x00);
 /// For points without a class.
 pub(super) const NEUTRAL: Rgb = Rgb(0xa6, 0xa6, 0xa6);
 
-/// The colors of Okabe and Ito, which people with any kind of color vision can distinguish. Yellow is a
-/// little darker here, to be visible on white, and black is a dark gray.
+/// The colors of Okabe and Ito, which people with any kind of color vision can distinguish. Yellow
+/// is a little darker here, to be visible on white, and black is a dark gray.
 pub(super) const CLASSES: [Rgb; 8] = [
     BLUE,
     VERMILION,
@@ -34,15 +34,16 @@ pub(super) const CLASSES: [Rgb; 8] = [
     Rgb(0xe3, 0xd6, 0x2b),
 ];
 
-/// The color of class `index`. There are eight colors; classes with the same color must differ in shape.
+/// The color of class `index`. There are eight colors; classes with the same color must differ in
+/// shape.
 pub(super) fn class(index: usize) -> Rgb {
     CLASSES[index % CLASSES.len()]
 }
 
 /// Blue for -1, nearly white for 0, red for 1.
 ///
-/// Lightness falls equally on both sides, so the map shows no edges that are not in the data. In gray it
-/// still shows the magnitude, but not the sign.
+/// Lightness falls equally on both sides, so the map shows no edges that are not in the data. In
+/// gray it still shows the magnitude, but not the sign.
 pub(super) fn diverging(value: f64) -> Rgb {
     let t = value.abs().min(1.0);
     let chroma = 0.36 * t * (1.0 - 0.52 * t);

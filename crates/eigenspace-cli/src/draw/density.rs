@@ -16,7 +16,8 @@ const SHADES: usize = 8;
 /// A square marker of radius 1 has sides of 1.8.
 const RADIUS: f64 = CELL / 1.8;
 
-/// Draws the points as cells in the color of their most frequent class, with a note about the darkest cell.
+/// Draws the points as cells in the color of their most frequent class, with a note about the
+/// darkest cell.
 pub(super) fn draw(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], classes: &Classes) {
     let (left, top) = (frame.area.left.floor(), frame.area.top.floor());
     let mut cells: BTreeMap<(i64, i64), BTreeMap<Option<usize>, usize>> = BTreeMap::new();

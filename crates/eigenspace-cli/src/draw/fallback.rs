@@ -1,7 +1,7 @@
 //! System fonts, for characters that the built-in typeface does not have.
 //!
-//! They are searched when such a character first occurs. A plot with only Latin, Greek or Cyrillic letters
-//! looks the same on every machine.
+//! They are searched when such a character first occurs. A plot with only Latin, Greek or Cyrillic
+//! letters looks the same on every machine.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -1,9 +1,9 @@
 //! The built-in typeface: width of text, shortening, and outlines.
 //!
-//! Noto Sans (SIL Open Font License) covers Latin, Greek and Cyrillic, whose letters are set side by
-//! side, without kerning. [`shaping`] sets other scripts with system fonts. In a PNG, a character that no font
-//! has becomes a box with its code point, and [`missing`] reports it. An SVG keeps the text and is displayed
-//! with the fonts of the viewer.
+//! Noto Sans (SIL Open Font License) covers Latin, Greek and Cyrillic, whose letters are set side
+//! by side, without kerning. [`shaping`] sets other scripts with system fonts. In a PNG, a
+//! character that no font has becomes a box with its code point, and [`missing`] reports it. An SVG
+//! keeps the text and is displayed with the fonts of the viewer.
 
 use std::sync::OnceLock;
 

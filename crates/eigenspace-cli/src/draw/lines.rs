@@ -26,7 +26,8 @@ pub(crate) struct Lines<'a> {
     pub(crate) log_y: bool,
 }
 
-/// Draws the curves. A point that is not finite, or not positive on a logarithmic axis, makes a gap.
+/// Draws the curves. A point that is not finite, or not positive on a logarithmic axis, makes a
+/// gap.
 pub(crate) fn lines(l: &Lines<'_>) -> Drawing {
     let mut scene = Scene::new(WIDTH, HEIGHT, format!("{}: {} curves", l.title, l.series.len()));
     let usable = |p: &&(f64, f64)| drawable(p.0) && drawable(p.1) && (!l.log_x || p.0 > 0.0) && (!l.log_y || p.1 > 0.0);

@@ -3,11 +3,12 @@
 //! Every function here is pure: it takes numbers and names and returns a [`Drawing`], and the same
 //! input gives the same bytes. This module does not depend on models or files.
 //!
-//! A plot is first laid out as a [`scene::Scene`], a list of plain shapes in a fixed order. The scene is
-//! then written as SVG text ([`svg`]) or as pixels ([`raster`]). Pixels use a built-in typeface, so text is
-//! readable on a machine without fonts; only scripts other than Latin, Greek and Cyrillic need system
-//! fonts ([`fallback`]). No charting crate is used: the one considered has no image tiles, no correlation
-//! circle and no control over the position of names, which are half of what is drawn here.
+//! A plot is first laid out as a [`scene::Scene`], a list of plain shapes in a fixed order. The
+//! scene is then written as SVG text ([`svg`]) or as pixels ([`raster`]). Pixels use a built-in
+//! typeface, so text is readable on a machine without fonts; only scripts other than Latin, Greek
+//! and Cyrillic need system fonts ([`fallback`]). No charting crate is used: the one considered has
+//! no image tiles, no correlation circle and no control over the position of names, which are half
+//! of what is drawn here.
 //!
 //! Values that are not finite are left out of a plot; unusual input does not cause errors.
 
@@ -91,8 +92,8 @@ impl Drawing {
 }
 
 impl Drawing {
-    /// The characters that no installed font has, and fonts that have them. A PNG shows such characters as
-    /// boxes with their code points.
+    /// The characters that no installed font has, and fonts that have them. A PNG shows such
+    /// characters as boxes with their code points.
     pub(crate) fn missing_characters(&self) -> Option<(Vec<char>, String)> {
         let text = |shape: &Shape| match shape {
             Shape::Text(text) => font::missing(&text.content, text.weight),

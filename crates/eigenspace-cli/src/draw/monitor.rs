@@ -1,4 +1,5 @@
-//! Monitoring plot of rows: the distance inside the subspace of a model (T²) against the distance to it (Q).
+//! Monitoring plot of rows: the distance inside the subspace of a model (T²) against the distance
+//! to it (Q).
 
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
 use super::classes::Classes;
@@ -20,7 +21,8 @@ const RIMMED: usize = 60;
 const SMALL: f64 = 11.5;
 /// A larger ratio of the values leads to a logarithmic axis.
 const WIDE: f64 = 100.0;
-/// Values that are only rounding noise are drawn at the low end of the axis, this many decades down.
+/// Values that are only rounding noise are drawn at the low end of the axis, this many decades
+/// down.
 const DECADES: f64 = 6.0;
 
 /// T² and Q of every row.
@@ -139,8 +141,9 @@ fn draw_limits(scene: &mut Scene, frame: &Frame, names: &mut Names, (t2, q): (f6
     }
 }
 
-/// Draws the rows beyond a limit again, larger and with a dark rim, and the names of the first few. Of very
-/// many rows only the named ones get a rim, because thousands of rims would merge into a black area.
+/// Draws the rows beyond a limit again, larger and with a dark rim, and the names of the first few.
+/// Of very many rows only the named ones get a rim, because thousands of rims would merge into a
+/// black area.
 fn emphasize(
     scene: &mut Scene,
     frame: &Frame,

@@ -1,9 +1,11 @@
-//! Places names beside points and arrows, inside the frame, without covering marks, arrows or other names.
+//! Places names beside points and arrows, inside the frame, without covering marks, arrows or other
+//! names.
 //!
-//! Names are placed one after another, the most important first. Each takes the cheapest free position
-//! around its mark. A name that had to move, or that is as near to another mark, gets a line to its own mark.
-//! Names in a crowd of marks can block others, so several orders and distances are tried, and the attempt
-//! that places the most names is drawn. Names without a position are left out and counted.
+//! Names are placed one after another, the most important first. Each takes the cheapest free
+//! position around its mark. A name that had to move, or that is as near to another mark, gets a
+//! line to its own mark. Names in a crowd of marks can block others, so several orders and
+//! distances are tried, and the attempt that places the most names is drawn. Names without a
+//! position are left out and counted.
 
 use super::color::Rgb;
 use super::font::{self, Weight};

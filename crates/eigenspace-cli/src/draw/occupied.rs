@@ -1,8 +1,8 @@
 //! The covered parts of a plot, for finding free positions for names.
 //!
-//! The plot is divided into cells of one unit. Marks and lines are painted into the cells once. Sums over
-//! the cells above and to the left then give the covered part of a rectangle in four additions, for any
-//! number of marks.
+//! The plot is divided into cells of one unit. Marks and lines are painted into the cells once.
+//! Sums over the cells above and to the left then give the covered part of a rectangle in four
+//! additions, for any number of marks.
 
 use super::scene::{Area, Point};
 
@@ -12,7 +12,8 @@ pub(super) struct Occupied {
     columns: usize,
     rows: usize,
     covered: Vec<bool>,
-    /// `sums[row][column]`: covered cells above and to the left, one row and one column of zeros first.
+    /// `sums[row][column]`: covered cells above and to the left, one row and one column of zeros
+    /// first.
     sums: Option<Vec<u32>>,
 }
 

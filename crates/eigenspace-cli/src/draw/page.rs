@@ -1,4 +1,5 @@
-//! One self-contained HTML page of text, tables and drawings: no script, nothing loaded from elsewhere.
+//! One self-contained HTML page of text, tables and drawings: no script, nothing loaded from
+//! elsewhere.
 
 use std::fmt::Write;
 
@@ -82,7 +83,8 @@ impl Page {
         self
     }
 
-    /// A plot, as wide as the page allows. Plots have no ids, so a page can hold any number of them.
+    /// A plot, as wide as the page allows. Plots have no ids, so a page can hold any number of
+    /// them.
     pub(crate) fn drawing(mut self, drawing: &Drawing, caption: &str) -> Self {
         let _ = writeln!(self.body, "<figure>\n{}", drawing.svg().trim_end());
         if !caption.is_empty() {

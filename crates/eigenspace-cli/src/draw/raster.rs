@@ -1,7 +1,8 @@
 //! Renders a scene as pixels with tiny-skia, and text with the outlines of [`font`].
 //!
-//! We do not render our SVG with resvg. It would add about 30 crates to the build, and would not remove the measuring of
-//! labels, which their placement needs before anything is drawn and which is most of the code for text.
+//! We do not render our SVG with resvg. It would add about 30 crates to the build, and would not
+//! remove the measuring of labels, which their placement needs before anything is drawn and which
+//! is most of the code for text.
 
 use anyhow::Context;
 use image::{ExtendedColorType, ImageEncoder};

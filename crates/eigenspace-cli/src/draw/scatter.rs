@@ -18,14 +18,16 @@ pub(crate) struct Scatter<'a> {
     pub(crate) y_title: &'a str,
 }
 
-/// Draws the points with equal units on both axes. Pairs with a number that is not finite are left out.
+/// Draws the points with equal units on both axes. Pairs with a number that is not finite are left
+/// out.
 pub(crate) fn scatter(s: &Scatter<'_>) -> Drawing {
     let mut scene = Scene::new(WIDTH, HEIGHT, format!("{}: {} points", s.title, s.points.len()));
     cloud(&mut scene, s, &[]);
     Drawing::new(scene)
 }
 
-/// Draws frame and points, and returns the radius of the points; `also` are further positions inside the frame.
+/// Draws frame and points, and returns the radius of the points; `also` are further positions
+/// inside the frame.
 pub(super) fn cloud(scene: &mut Scene, s: &Scatter<'_>, also: &[(f64, f64)]) -> (Frame, f64) {
     let shown = |p: &&(f64, f64)| drawable(p.0) && drawable(p.1);
     let all = || s.points.iter().chain(also).filter(shown);
@@ -49,8 +51,8 @@ pub(super) fn cloud(scene: &mut Scene, s: &Scatter<'_>, also: &[(f64, f64)]) -> 
     (frame, radius)
 }
 
-/// Draws the points class by class, and returns their radius. Very many points are drawn as cells, or thinned
-/// if classes differ in shape, which cells cannot show.
+/// Draws the points class by class, and returns their radius. Very many points are drawn as cells,
+/// or thinned if classes differ in shape, which cells cannot show.
 pub(super) fn points(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], classes: &Classes) -> f64 {
     classes.footnote(scene);
     if !points.iter().any(|p| frame.place(p.0, p.1).is_some()) {

@@ -51,8 +51,8 @@ pub(crate) fn scatter3(s: &Scatter3<'_>) -> Drawing {
     Drawing::new(scene)
 }
 
-/// Half the sides of a box with equal units on all axes. A range much shorter than the longest is widened,
-/// so that the box does not become flat.
+/// Half the sides of a box with equal units on all axes. A range much shorter than the longest is
+/// widened, so that the box does not become flat.
 fn proportions(scales: &mut [Scale; 3]) -> [f64; 3] {
     let longest = scales.iter().map(|s| s.high - s.low).fold(0.0, f64::max);
     scales.each_mut().map(|scale| {

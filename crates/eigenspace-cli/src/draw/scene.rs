@@ -1,7 +1,7 @@
 //! The list of shapes of a plot, in the order they are painted.
 //!
-//! Coordinates are units of the plot, x to the right and y downward. A shape with a coordinate that is not
-//! finite is dropped when it is added, so that the writers need not handle one.
+//! Coordinates are units of the plot, x to the right and y downward. A shape with a coordinate that
+//! is not finite is dropped when it is added, so that the writers need not handle one.
 
 pub(super) use super::area::{Area, Point};
 use super::color::Rgb;

@@ -1,4 +1,5 @@
-//! Scree plot: explained variance ratio of each component as bars, and the cumulative sum as a line.
+//! Scree plot: explained variance ratio of each component as bars, and the cumulative sum as a
+//! line.
 
 use super::Drawing;
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
@@ -124,8 +125,8 @@ fn whiskers(scene: &mut Scene, frame: &Frame, bounds: &[(f64, f64)]) {
     }
 }
 
-/// Writes the ratio of each component in percent above its bar, or inside it if the curve is in the way.
-/// If not all of them fit side by side, none is written.
+/// Writes the ratio of each component in percent above its bar, or inside it if the curve is in the
+/// way. If not all of them fit side by side, none is written.
 fn values(scene: &mut Scene, frame: &Frame, taken: &mut Occupied, s: &Scree<'_>) {
     let pitch = frame.area.width / s.ratios.len().max(1) as f64;
     let text = |ratio: f64| format!("{:.1} %", 100.0 * ratio);

@@ -72,7 +72,8 @@ fn own(weight: Weight) -> Option<&'static Face<'static>> {
     faces[usize::from(weight == Weight::Bold)].as_ref()
 }
 
-/// Splits a run where the font or the script changes. Spaces, marks and joiners stay with the preceding character.
+/// Splits a run where the font or the script changes. Spaces, marks and joiners stay with the
+/// preceding character.
 fn spans(run: &str, weight: Weight) -> Vec<Span<'_>> {
     let mut spans: Vec<Span<'_>> = Vec::new();
     let mut start = 0;

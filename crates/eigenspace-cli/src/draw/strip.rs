@@ -1,4 +1,5 @@
-//! A table of images: rows such as original, reconstruction and residual, columns such as `k = 5, 10, 20`.
+//! A table of images: rows such as original, reconstruction and residual, columns such as `k = 5,
+//! 10, 20`.
 
 use super::Drawing;
 use super::axes::{EDGE, title};
@@ -16,8 +17,8 @@ const STEPS: usize = 120;
 pub(crate) struct StripRow {
     pub(crate) heading: String,
     pub(crate) tiles: Vec<Vec<f64>>,
-    /// A signed range without a bound uses the largest magnitude in the whole row, so that residuals
-    /// that shrink from column to column look smaller.
+    /// A signed range without a bound uses the largest magnitude in the whole row, so that
+    /// residuals that shrink from column to column look smaller.
     pub(crate) range: Range,
 }
 

@@ -33,8 +33,8 @@ pub(crate) enum Range {
     Unit(f64, f64),
     /// The smallest number of an image is black, its largest white.
     Own,
-    /// Symmetric around zero up to the given magnitude, or up to the largest of the image. One channel
-    /// goes from blue over white to red; three channels are centered at middle gray.
+    /// Symmetric around zero up to the given magnitude, or up to the largest of the image. One
+    /// channel goes from blue over white to red; three channels are centered at middle gray.
     Signed(Option<f64>),
 }
 
@@ -43,8 +43,8 @@ impl ImageSize {
         if self.channels == 3 { 3 } else { 1 }
     }
 
-    /// The size of an image in the plot. A small image is scaled by a whole number, so that every pixel is a
-    /// sharp square; a large one has a fixed longest side.
+    /// The size of an image in the plot. A small image is scaled by a whole number, so that every
+    /// pixel is a sharp square; a large one has a fixed longest side.
     pub(super) fn shown(self) -> (f64, f64) {
         let longest = self.width.max(self.height).max(1);
         let factor = if longest <= SIDE { (SIDE / longest) as f64 } else { (SIDE as f64 / longest as f64).max(0.05) };

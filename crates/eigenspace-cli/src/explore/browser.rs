@@ -1,14 +1,16 @@
 //! Opens the page in a browser.
 //!
-//! Arguments of a process can be read by every user of the machine, and the address of the page contains its token. So the
-//! browser is given a private file that leads to the page instead of the address.
+//! Arguments of a process can be read by every user of the machine, and the address of the page
+//! contains its token. So the browser is given a private file that leads to the page instead of the
+//! address.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// Opens the page; nothing if there is no browser to open. The file is removed when the result is dropped.
+/// Opens the page; nothing if there is no browser to open. The file is removed when the result is
+/// dropped.
 pub(super) fn open(url: &str) -> Option<TempDir> {
     if cfg!(all(unix, not(target_os = "macos")))
         && !["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some())

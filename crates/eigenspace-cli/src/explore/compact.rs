@@ -4,8 +4,8 @@
 //! source → pieces (strings, templates, regular expressions: as they are) → the same pieces, with space only where it counts
 //! ```
 //!
-//! Lines stay lines wherever a script might need their end instead of a semicolon. Names stay as they are, so an error
-//! in the page still says where it comes from.
+//! Lines stay lines wherever a script might need their end instead of a semicolon. Names stay as
+//! they are, so an error in the page still says where it comes from.
 
 /// The grammar of a file, as far as it matters here.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,7 +1,8 @@
 //! Connections that end when the other side stops taking the answer.
 //!
-//! A download is written by one of a few threads while it is sent. A browser that keeps its connection open without reading
-//! would hold that thread for ever, and a few of them would leave none to answer anybody.
+//! A download is written by one of a few threads while it is sent. A browser that keeps its
+//! connection open without reading would hold that thread for ever, and a few of them would leave
+//! none to answer anybody.
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;

@@ -4,9 +4,9 @@
 //! publish → log of the last events, each with a number → every stream, at most ten a second
 //! ```
 //!
-//! A stream that reconnects says which number it saw last and continues there, as long as the log reaches back so far.
-//! Otherwise it starts with the whole session. Of several changes of the session, and of several steps of progress, only
-//! the last is sent.
+//! A stream that reconnects says which number it saw last and continues there, as long as the log
+//! reaches back so far. Otherwise it starts with the whole session. Of several changes of the
+//! session, and of several steps of progress, only the last is sent.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -34,7 +34,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// What happened.
 #[derive(Clone)]
 pub(super) enum Happened {
-    /// Models, rows or the recognizer changed; the page gets the session as it is when the event is sent.
+    /// Models, rows or the recognizer changed; the page gets the session as it is when the event is
+    /// sent.
     Session,
     /// Rows were read, or a model is fitted.
     Progress(Value),
@@ -109,7 +110,8 @@ impl Events {
 
 /// A stream of events for one page.
 pub(super) fn stream(session: Arc<Session>, headers: &HeaderMap, query: &Query) -> Response {
-    // A page that opens a new stream, instead of letting the browser reconnect, can only say it in the address.
+    // A page that opens a new stream, instead of letting the browser reconnect, can only say it in
+    // the address.
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let seen = header.or_else(|| query.get("last")).and_then(|text| text.parse::<u64>().ok());
     let (sender, receiver) = mpsc::channel(1);

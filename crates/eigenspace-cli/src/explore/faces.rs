@@ -1,7 +1,7 @@
 //! Recognition: a desk that enrolls, forgets and recognizes, on a copy in memory.
 //!
-//! A matcher borrows its recognizer and takes a while to learn, so one thread owns both. It learns again when images were
-//! enrolled or forgotten, and answers requests in between.
+//! A matcher borrows its recognizer and takes a while to learn, so one thread owns both. It learns
+//! again when images were enrolled or forgotten, and answers requests in between.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -50,7 +50,8 @@ enum Request {
 }
 
 impl FaceDesk {
-    /// A desk for a recognizer, and the worker that answers its requests; call [`Clerk::work`] on a thread of its own.
+    /// A desk for a recognizer, and the worker that answers its requests; call [`Clerk::work`] on a
+    /// thread of its own.
     pub(super) fn new(model: u64, recognizer: Recognizer) -> (Self, Clerk) {
         let file = Arc::new(recognizer);
         let (sender, requests) = channel();

@@ -18,7 +18,8 @@ pub(super) fn white(shape: ImageShape) -> f64 {
     if shape.depth() == Some(16) { 65535.0 } else { 255.0 }
 }
 
-/// Pixels between black and white; those that a recognizer has standardized, between their extremes.
+/// Pixels between black and white; those that a recognizer has standardized, between their
+/// extremes.
 pub(super) fn photograph(shape: ImageShape, pixels: &[f64], kind: Pixels) -> anyhow::Result<Reply> {
     let range = if kind == Pixels::Raw { Range::Unit(0.0, white(shape)) } else { Range::Own };
     drawn(shape, pixels, range)

@@ -6,9 +6,10 @@
 //!                     ↘ events.rs (what changed)             ↘ assets.rs (page/)
 //! ```
 //!
-//! The page is plain HTML, CSS and ES modules in `page/`, embedded into the program. Everything it shows is computed by
-//! the library; the files here translate. Models are values on a shelf: merging or splitting adds one and changes none.
-//! Rows are in a temporary file, and so are their scores, so a million rows fit into little memory.
+//! The page is plain HTML, CSS and ES modules in `page/`, embedded into the program. Everything it
+//! shows is computed by the library; the files here translate. Models are values on a shelf:
+//! merging or splitting adds one and changes none. Rows are in a temporary file, and so are their
+//! scores, so a million rows fit into little memory.
 
 mod assets;
 mod browser;

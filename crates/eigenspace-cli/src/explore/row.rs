@@ -1,4 +1,5 @@
-//! One row: its scores and distances, its reconstruction from k components, and what its features contribute.
+//! One row: its scores and distances, its reconstruction from k components, and what its features
+//! contribute.
 
 use eigenspace::faces::{Pixels, psnr};
 use eigenspace::io::source::Values;

@@ -4,8 +4,8 @@
 //! score of row i along component j at byte (j · n + i) · 4 of a temporary file
 //! ```
 //!
-//! Column by column, so that two axes of a map are two pieces of the file, and so that distances to all rows are summed
-//! one component at a time.
+//! Column by column, so that two axes of a map are two pieces of the file, and so that distances to
+//! all rows are summed one component at a time.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -21,10 +21,12 @@ use crate::opened::Opened;
 
 /// Largest size of the file of scores.
 const MAX_BYTES: usize = 1 << 30;
-/// Number of components that are kept, if the model has so many, even if it reports fewer or the file is then larger.
+/// Number of components that are kept, if the model has so many, even if it reports fewer or the
+/// file is then larger.
 const MIN_COMPONENTS: usize = 10;
 
-/// The number of components along which scores of so many rows are kept; they can be axes of the map.
+/// The number of components along which scores of so many rows are kept; they can be axes of the
+/// map.
 pub(super) fn kept_components(opened: &Opened, rows: usize) -> usize {
     let (k, rank) = (opened.model().n_components(), opened.model().rank());
     let most = (MAX_BYTES / 4 / rows.max(1)).max(MIN_COMPONENTS);

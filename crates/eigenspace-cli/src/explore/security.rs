@@ -4,8 +4,9 @@
 //! Host ∈ bound hosts, else 421 → /{token}/…, else 404 → Origin and Sec-Fetch-Site from this page, else 403
 //! ```
 //!
-//! A page of another site can send requests to 127.0.0.1, and with DNS rebinding it can read the answers. It does not know
-//! the token, its Host is not ours, and its browser says where the request comes from. Each of the three is enough.
+//! A page of another site can send requests to 127.0.0.1, and with DNS rebinding it can read the
+//! answers. It does not know the token, its Host is not ours, and its browser says where the
+//! request comes from. Each of the three is enough.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use base64::Engine;

@@ -68,8 +68,8 @@ pub(super) struct Readings {
     pub(super) t2: Vec<f64>,
     pub(super) q: Vec<f64>,
     pub(super) limits: [Option<f64>; 2],
-    /// The largest angle between the components of the rows that arrived and those of the model, now and when each of
-    /// the rows arrived.
+    /// The largest angle between the components of the rows that arrived and those of the model,
+    /// now and when each of the rows arrived.
     pub(super) angle: Option<f64>,
     pub(super) angles: Vec<Option<f64>>,
     /// All rows that arrived so far.

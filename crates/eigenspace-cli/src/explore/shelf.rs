@@ -45,8 +45,8 @@ pub(super) struct Entry {
     pub(super) opened: Opened,
     pub(super) made: Made,
     pub(super) parents: Vec<u64>,
-    /// For each direction, 1 or −1: what the page shows is multiplied by it, so that the directions of a model that is
-    /// computed again do not jump to the other side.
+    /// For each direction, 1 or −1: what the page shows is multiplied by it, so that the directions
+    /// of a model that is computed again do not jump to the other side.
     signs: Vec<f64>,
     pub(super) saved: Mutex<Option<PathBuf>>,
     scored: Mutex<Option<Arc<Scored>>>,

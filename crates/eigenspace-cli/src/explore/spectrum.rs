@@ -19,7 +19,8 @@ pub(super) struct Component {
     pub(super) ratio: f64,
     /// Lower bound, value and upper bound.
     pub(super) cumulative: [f64; 3],
-    /// Bound on the sine of the largest angle between the components up to this one and the exact ones.
+    /// Bound on the sine of the largest angle between the components up to this one and the exact
+    /// ones.
     pub(super) angle: f64,
 }
 

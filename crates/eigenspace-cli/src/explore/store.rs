@@ -4,8 +4,8 @@
 //! row i at byte i · D · 8 (f64), or i · D · 4 if all rows came as f32
 //! ```
 //!
-//! A million rows of 64 features are half a gigabyte, so only labels, names and weights stay in memory. The file has no
-//! name and vanishes with the process.
+//! A million rows of 64 features are half a gigabyte, so only labels, names and weights stay in
+//! memory. The file has no name and vanishes with the process.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -131,7 +131,8 @@ impl RowStore {
         Ok((selected, weights))
     }
 
-    /// The first so many rows in a shuffled order, the same in every run: each first part of it is a fair sample.
+    /// The first so many rows in a shuffled order, the same in every run: each first part of it is
+    /// a fair sample.
     pub(super) fn order(&self, rows: usize) -> Arc<Vec<u32>> {
         let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         if order.len() != rows {
@@ -175,7 +176,8 @@ impl RowStore {
         self.kept().name_of(row)
     }
 
-    /// The rows whose name or label contains a text, whatever its case: how many, and the first of them.
+    /// The rows whose name or label contains a text, whatever its case: how many, and the first of
+    /// them.
     pub(super) fn find(&self, text: &str, most: usize) -> (usize, Vec<usize>) {
         let kept = self.kept();
         let text = text.to_lowercase();

@@ -30,7 +30,8 @@ use crate::{output, rows};
 const PAUSE: Duration = Duration::from_millis(200);
 /// Largest number of rows of one event.
 const MOST: usize = 5000;
-/// The model of the rows that arrived is computed at most every so often, and for at most a tenth of the time.
+/// The model of the rows that arrived is computed at most every so often, and for at most a tenth
+/// of the time.
 const MODEL_PAUSE: Duration = Duration::from_secs(1);
 
 /// Watches an input until it ends. Errors are shown on the page.
@@ -160,7 +161,8 @@ enum Next {
 }
 
 impl Arriving {
-    /// All rows that are waiting, as one block; waits for the first, but not longer than for the time given.
+    /// All rows that are waiting, as one block; waits for the first, but not longer than for the
+    /// time given.
     fn next(&mut self, patience: Option<Duration>) -> anyhow::Result<Next> {
         if let Some(error) = self.error.take() {
             return Err(error);

@@ -1,4 +1,5 @@
-//! Commands that must fail: they print the reason, exit with code 2, and leave every file unchanged.
+//! Commands that must fail: they print the reason, exit with code 2, and leave every file
+//! unchanged.
 
 mod arrays;
 mod cells;

@@ -110,7 +110,8 @@ fn a_file_that_another_program_has_changed_is_not_written_over() {
     for removed in [false, true] {
         let mut child = start(&directory, "update m.safetensors - -q");
         wait_for_lock(&directory.path("m.safetensors"));
-        // More than a pipe holds: when all is written, the model was read, and the rows are being read.
+        // More than a pipe holds: when all is written, the model was read, and the rows are being
+        // read.
         child.stdin.as_mut().unwrap().write_all(csv(&table(2000, 5, 99)).as_bytes()).unwrap();
         if removed {
             fs::remove_file(directory.path("m.safetensors")).unwrap();

@@ -1,4 +1,5 @@
-//! `eigenspace explore`: its server, without a browser. Everything stays on this machine and is bounded in time.
+//! `eigenspace explore`: its server, without a browser. Everything stays on this machine and is
+//! bounded in time.
 
 mod answers;
 mod client;

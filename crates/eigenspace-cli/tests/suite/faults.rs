@@ -1,5 +1,5 @@
-//! Disks that are full or read-only, paths through files, and input that vanishes: the old file stays, no temporary files are left,
-//! and the message says what to do.
+//! Disks that are full or read-only, paths through files, and input that vanishes: the old file
+//! stays, no temporary files are left, and the message says what to do.
 
 use std::fs;
 use std::io::Write;
@@ -77,7 +77,8 @@ fn what_the_system_cuts_off_is_removed_by_the_next_command() {
     }
 }
 
-/// Read-only for everybody, the superuser too: mounted so, in a namespace that ends with the command.
+/// Read-only for everybody, the superuser too: mounted so, in a namespace that ends with the
+/// command.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_read_only_directory_is_left_as_it_is() {

@@ -94,7 +94,8 @@ pub(crate) fn parquet(rows: &Rows, labels: &[&str]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// A Parquet file of ten rows with a list of two numbers in each column; equal names hold equal lists.
+/// A Parquet file of ten rows with a list of two numbers in each column; equal names hold equal
+/// lists.
 pub(crate) fn lists(path: &std::path::Path, names: &[&str]) {
     let column = |name: &&str| {
         let seed = name.bytes().map(u64::from).sum();

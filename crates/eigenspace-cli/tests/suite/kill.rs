@@ -1,7 +1,8 @@
-//! Commands that are killed at random moments. In every case the file is either the old one or the new one, it
-//! can be loaded, and the next command that writes it removes leftover temporary files.
+//! Commands that are killed at random moments. In every case the file is either the old one or the
+//! new one, it can be loaded, and the next command that writes it removes leftover temporary files.
 //!
-//! Each command is killed a dozen times; `cargo xtask kill 300` sets `EIGENSPACE_KILLS` to kill it 300 times.
+//! Each command is killed a dozen times; `cargo xtask kill 300` sets `EIGENSPACE_KILLS` to kill it
+//! 300 times.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -33,7 +34,8 @@ fn spawn(directory: &Directory, line: &str) -> Child {
     directory.command(line).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Kills a command at a moment of its run, or, every other time, of its writing. True if that came before its end.
+/// Kills a command at a moment of its run, or, every other time, of its writing. True if that came
+/// before its end.
 fn kill(directory: &Directory, mut child: Child, round: u64, whole: Duration) -> bool {
     if round.is_multiple_of(2) {
         std::thread::sleep(whole.mul_f64(share(round)));
@@ -155,7 +157,8 @@ fn a_killed_forgetting() {
     survives(&recognizer(), "faces forget r.safetensors ada ben -q", "r.safetensors");
 }
 
-/// The fit is killed three times, each time further on, and then goes on to its end, with the bytes of a fit that was never killed.
+/// The fit is killed three times, each time further on, and then goes on to its end, with the bytes
+/// of a fit that was never killed.
 #[test]
 fn a_killed_fit_with_a_checkpoint() {
     let directory = Directory::new();
@@ -187,7 +190,8 @@ fn a_killed_fit_with_a_checkpoint() {
     tally.say("fit --checkpoint");
 }
 
-/// One of three updates of a model is killed: the other two are in it, and the third is there as a whole or not at all.
+/// One of three updates of a model is killed: the other two are in it, and the third is there as a
+/// whole or not at all.
 #[test]
 fn one_of_several_updates_is_killed() {
     let directory = models();

@@ -20,8 +20,8 @@ fn next(state: &mut u64) -> u64 {
     *state
 }
 
-/// Writes an array of f64 in pieces, so that the test itself stays small. The order of its numbers does not matter
-/// here, so the bytes are the same for rows first and columns first.
+/// Writes an array of f64 in pieces, so that the test itself stays small. The order of its numbers
+/// does not matter here, so the bytes are the same for rows first and columns first.
 fn write_array(path: &Path, rows: usize, columns: usize, fortran: bool) {
     let mut file = File::create(path).unwrap();
     file.write_all(&npy_header("<f8", fortran, &format!("({rows}, {columns})"))).unwrap();
@@ -43,7 +43,8 @@ fn peak(directory: &Directory, line: &str) -> u64 {
     let status = format!("/proc/{}/status", child.id());
     let mut most = 0;
     let ended = loop {
-        // The system keeps the high-water mark itself; only the last moments before the end can be missed.
+        // The system keeps the high-water mark itself; only the last moments before the end can be
+        // missed.
         let text = fs::read_to_string(&status).unwrap_or_default();
         let mark = text
             .lines()
@@ -98,7 +99,8 @@ fn wide_rows_need_no_more() {
     stays_small(2, 20_000, false);
 }
 
-/// The rows that are kept, and the model that is made of them: two matrices, and what every process needs.
+/// The rows that are kept, and the model that is made of them: two matrices, and what every process
+/// needs.
 #[test]
 fn a_wide_text_needs_twice_its_matrix() {
     let (directory, rows, columns) = (Directory::new(), 300_u64, 30_000_u64);

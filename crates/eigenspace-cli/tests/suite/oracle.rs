@@ -86,7 +86,8 @@ pub(crate) fn table(rows: usize, columns: usize, seed: u64) -> Rows {
     (0..rows)
         .map(|_| {
             let common = next();
-            // Four digits after the point, so that text, f32 and f64 hold the same numbers to the last bit or nearly.
+            // Four digits after the point, so that text, f32 and f64 hold the same numbers to the
+            // last bit or nearly.
             (0..columns).map(|j| (1e4 * (3.0 + common + next() / (j + 1) as f64)).round() / 1e4).collect()
         })
         .collect()

@@ -55,8 +55,8 @@ fn killed_after(mut child: Child, checkpoint: &Path, writes: usize) -> ExitStatu
     child.wait().unwrap()
 }
 
-/// Kills a fit again and again, each time after so many checkpoints more. Where the fit was done before it could be
-/// killed, all begins anew.
+/// Kills a fit again and again, each time after so many checkpoints more. Where the fit was done
+/// before it could be killed, all begins anew.
 fn interrupt(directory: &Directory, line: &str, writes: &[usize]) {
     let killed = |&writes: &usize| {
         let child = directory.command(line).stdout(Stdio::null()).spawn().unwrap();

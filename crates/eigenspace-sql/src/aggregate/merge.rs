@@ -4,8 +4,9 @@
 //! M = Σ Mᵢ + Σ wᵢ (μᵢ − μ)(μᵢ − μ)ᵀ,      with at most r directions
 //! ```
 //!
-//! NULL changes nothing. The state is the merged model. If the models report different numbers of components, the result
-//! reports the largest one, so that it does not depend on the order in which states arrive.
+//! NULL changes nothing. The state is the merged model. If the models report different numbers of
+//! components, the result reports the largest one, so that it does not depend on the order in which
+//! states arrive.
 
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::datatypes::{DataType, FieldRef};

@@ -5,8 +5,8 @@
 //! merge    a ← a + b                   result  the model of a, or NULL without rows
 //! ```
 //!
-//! x is one column of lists, or several columns of numbers. k is a constant: a number of components, a share of the
-//! variance such as 0.95, or 'all'.
+//! x is one column of lists, or several columns of numbers. k is a constant: a number of
+//! components, a share of the variance such as 0.95, or 'all'.
 
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
@@ -234,7 +234,8 @@ impl Job {
     }
 }
 
-/// Bytes that a state takes, about: its pending rows, and the two matrices of a scatter or the directions of a factor.
+/// Bytes that a state takes, about: its pending rows, and the two matrices of a scatter or the
+/// directions of a factor.
 pub(crate) fn size(state: &eigenspace::Accumulator) -> usize {
     let features = state.features().unwrap_or(0);
     let rows = usize::try_from(state.count()).unwrap_or(usize::MAX).min(1024);

@@ -10,12 +10,13 @@
 //!   result  =  loose rows + s₁ + t
 //! ```
 //!
-//! A row that leaves is one of the loose rows. If there are none, those of the first block become loose, and its state
-//! s₁ is dropped. If there is no block either, all rows of the frame become the front. So a row is absorbed three times
-//! at most, and nothing is ever subtracted: a difference would keep the rounding errors of all rows that have left.
+//! A row that leaves is one of the loose rows. If there are none, those of the first block become
+//! loose, and its state s₁ is dropped. If there is no block either, all rows of the frame become
+//! the front. So a row is absorbed three times at most, and nothing is ever subtracted: a
+//! difference would keep the rounding errors of all rows that have left.
 //!
-//! If states drop directions (more than 1,024 features), what they drop depends on how the rows are divided. All rows then
-//! stay loose, and each result is a fit of the rows in the frame.
+//! If states drop directions (more than 1,024 features), what they drop depends on how the rows are
+//! divided. All rows then stay loose, and each result is a fit of the rows in the frame.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -24,7 +24,8 @@ impl Cluster {
     /// How often a query is sent if executors are lost again and again.
     pub const ATTEMPTS: usize = 4;
 
-    /// Asks the scheduler at this address. If it has no executors, says so by `tell`, and waits for one this long.
+    /// Asks the scheduler at this address. If it has no executors, says so by `tell`, and waits for
+    /// one this long.
     pub async fn connect(address: Address, patience: Duration, tell: impl Fn(&str)) -> Result<Self, Error> {
         let start = Instant::now();
         let mut told = false;
@@ -44,20 +45,21 @@ impl Cluster {
         Ok(Self { address })
     }
 
-    /// A session whose queries run on the cluster. The name of a file is a table, and all processes of the cluster must
-    /// find the file at the same path. `None` means 16 partitions.
+    /// A session whose queries run on the cluster. The name of a file is a table, and all processes
+    /// of the cluster must find the file at the same path. `None` means 16 partitions.
     pub fn context(&self, partitions: Option<usize>) -> Result<SessionContext> {
         let mut config = config().with_information_schema(true);
         if let Some(partitions) = partitions {
             config = config.with_target_partitions(partitions.max(1));
         }
-        // The scheduler reports the end of a query over the connection that sent it, so that its death is noticed.
+        // The scheduler reports the end of a query over the connection that sent it, so that its
+        // death is noticed.
         let (state, files) = files::state(config.set_bool(BALLISTA_CLIENT_PULL, false), Patterns::Expanded);
         Ok(files::session(state.upgrade_for_ballista(self.address.url())?, &files))
     }
 
-    /// The result of a query in a session of this cluster, before it is computed. Queries in parentheses that do not
-    /// depend on a row are computed now.
+    /// The result of a query in a session of this cluster, before it is computed. Queries in
+    /// parentheses that do not depend on a row are computed now.
     pub async fn sql(&self, context: &SessionContext, query: &str) -> Result<DataFrame> {
         let state = context.state();
         let dialect = state.config().options().sql_parser.dialect;

@@ -1,5 +1,5 @@
-//! How NPY files travel in plans: a table as its path and number of partitions, a scan as its columns. The rest is left to
-//! Ballista.
+//! How NPY files travel in plans: a table as its path and number of partitions, a scan as its
+//! columns. The rest is left to Ballista.
 
 use std::sync::Arc;
 

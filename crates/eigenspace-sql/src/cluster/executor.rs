@@ -1,4 +1,5 @@
-//! An executor: reads files, computes states and models, and keeps them for other executors and the client.
+//! An executor: reads files, computes states and models, and keeps them for other executors and the
+//! client.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -45,7 +46,8 @@ impl Executor {
         Self { bind, ..self }
     }
 
-    /// The port from which others read results; 0 means any free one. The next port is for tasks that are pushed.
+    /// The port from which others read results; 0 means any free one. The next port is for tasks
+    /// that are pushed.
     pub fn port(self, port: u16) -> Self {
         Self { port, ..self }
     }
@@ -55,7 +57,8 @@ impl Executor {
         Self { threads: Some(threads.max(1)), ..self }
     }
 
-    /// Where states and results are kept; by default a temporary directory, which is removed at the end.
+    /// Where states and results are kept; by default a temporary directory, which is removed at the
+    /// end.
     pub fn work_dir(self, work_dir: impl Into<PathBuf>) -> Self {
         Self { work_dir: Some(work_dir.into()), ..self }
     }
@@ -65,7 +68,8 @@ impl Executor {
         Self { patience, ..self }
     }
 
-    /// Runs until the process is asked to end. `started` is told the address when the executor is about to start.
+    /// Runs until the process is asked to end. `started` is told the address when the executor is
+    /// about to start.
     pub async fn run(self, started: impl FnOnce(SocketAddr, Policy), tell: impl Fn(&str)) -> Result<(), Error> {
         self.wait(tell).await?;
         let policy = self.policy_of_scheduler().await?;
@@ -126,8 +130,8 @@ impl Executor {
         }
     }
 
-    /// The policy of the scheduler: one that pushes tasks refuses all questions for tasks, one that does not refuses a
-    /// question without a name.
+    /// The policy of the scheduler: one that pushes tasks refuses all questions for tasks, one that
+    /// does not refuses a question without a name.
     async fn policy_of_scheduler(&self) -> Result<Policy, Error> {
         let failed = |error: String| {
             Error::new(format!("cannot talk to the scheduler at {}: {error}", self.scheduler))
@@ -147,7 +151,8 @@ impl Executor {
         }
     }
 
-    /// Two free ports. They are closed again before the executor opens them, which reports a port that is in use.
+    /// Two free ports. They are closed again before the executor opens them, which reports a port
+    /// that is in use.
     fn ports(&self) -> Result<(u16, u16), Error> {
         let open = |port: u16| {
             let listener = TcpListener::bind((self.bind, port)).map_err(|error| {

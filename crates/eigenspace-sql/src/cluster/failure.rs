@@ -1,4 +1,5 @@
-//! Errors of other processes arrive as text, which is the debug form of an error in several wrappers:
+//! Errors of other processes arrive as text, which is the debug form of an error in several
+//! wrappers:
 //!
 //! ```text
 //! Job … failed: … DataFusionError(External(EigenspaceSqlError { message: "pca: …", hint: Some("…") }))
@@ -26,8 +27,8 @@ pub(super) fn sent(text: &str) -> Option<Error> {
     Some(split_hint(shown))
 }
 
-/// Whether a query ended because the results of an executor are gone: the scheduler ended it, or another executor or the
-/// client cannot read them.
+/// Whether a query ended because the results of an executor are gone: the scheduler ended it, or
+/// another executor or the client cannot read them.
 pub(super) fn is_loss(text: &str) -> bool {
     let causes = [
         "failed: Cancelled",

@@ -1,13 +1,13 @@
-//! What the scheduler does when an executor is lost: it ends the queries that need its results, so that clients start them
-//! again from the beginning.
+//! What the scheduler does when an executor is lost: it ends the queries that need its results, so
+//! that clients start them again from the beginning.
 //!
 //! ```text
 //! executor lost ─► its queries fail ─► the client sends the query again ─► other executors compute all of it
 //! ```
 //!
-//! Ballista 55 would run only the lost tasks again. If a stage that reads lost results had finished some of its tasks,
-//! Ballista repeats all of them and keeps the old results too, so rows occur twice in the result; with adaptive planning
-//! the query never ends. `docs/UPSTREAM.md` shows both.
+//! Ballista 55 would run only the lost tasks again. If a stage that reads lost results had finished
+//! some of its tasks, Ballista repeats all of them and keeps the old results too, so rows occur
+//! twice in the result; with adaptive planning the query never ends. `docs/UPSTREAM.md` shows both.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -53,8 +53,8 @@ fn needs(query: &JobInfoCache, executor: &str) -> bool {
 
 #[async_trait]
 impl ClusterState for Executors {
-    /// Ballista runs tasks of the executor again when this returns. Events are handled in the order in which they were
-    /// sent, so that queries have ended by then.
+    /// Ballista runs tasks of the executor again when this returns. Events are handled in the order
+    /// in which they were sent, so that queries have ended by then.
     async fn remove_executor(&self, executor: &str) -> Result<()> {
         if let Some(server) = self.server.get() {
             for (query, running) in server.state.task_manager.get_running_job_cache().iter() {

@@ -1,11 +1,13 @@
-//! Queries on a cluster of Ballista: the same functions in the client, the scheduler and the executors.
+//! Queries on a cluster of Ballista: the same functions in the client, the scheduler and the
+//! executors.
 //!
 //! ```text
 //! client ── plan ──► scheduler ── tasks ──► executors ◄── states ──► executors ── models ──► client
 //! ```
 //!
-//! The client plans the query, because it knows the files. The scheduler cuts the plan into tasks. Executors read files,
-//! and send each other the states of the aggregates; rows stay where they are.
+//! The client plans the query, because it knows the files. The scheduler cuts the plan into tasks.
+//! Executors read files, and send each other the states of the aggregates; rows stay where they
+//! are.
 
 mod address;
 mod client;

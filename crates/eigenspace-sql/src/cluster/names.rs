@@ -1,7 +1,8 @@
 //! Names of tables that survive the trip to a scheduler: `'rows.csv'` becomes `'./rows.csv'`.
 //!
-//! DataFusion sends the table of a column as text without quotes. The text `rows.csv` is read as the table `csv` in the
-//! schema `rows`. Text that is no identifier, such as a path with a slash, is read as it is.
+//! DataFusion sends the table of a column as text without quotes. The text `rows.csv` is read as
+//! the table `csv` in the schema `rows`. Text that is no identifier, such as a path with a slash,
+//! is read as it is.
 
 use std::ops::ControlFlow;
 

@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// No answer is longer than this.
 const LONGEST: u64 = 1 << 16;
 
-/// Whether the scheduler at this address has executors. The answer is an error if there is no scheduler, or one of another
-/// version.
+/// Whether the scheduler at this address has executors. The answer is an error if there is no
+/// scheduler, or one of another version.
 pub(super) async fn has_executors(address: &Address) -> Result<bool, Error> {
     let answer = match tokio::time::timeout(PATIENCE, exchange(address)).await {
         Ok(Ok(answer)) => answer,

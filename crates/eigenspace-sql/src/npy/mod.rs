@@ -1,4 +1,5 @@
-//! NPY and NPZ files as tables with one column, `features`: the rows of the array as lists of a fixed size, in f64.
+//! NPY and NPZ files as tables with one column, `features`: the rows of the array as lists of a
+//! fixed size, in f64.
 //!
 //! ```text
 //! partition p of P    rows ⌊p n / P⌋ … ⌊(p + 1) n / P⌋
@@ -51,8 +52,8 @@ struct Part {
     rows: u64,
 }
 
-/// The table of a file, or of all files that match a pattern. Its name and the number of partitions are enough to open it
-/// on another machine.
+/// The table of a file, or of all files that match a pattern. Its name and the number of partitions
+/// are enough to open it on another machine.
 #[derive(Debug)]
 #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only clusters send tables"))]
 pub(crate) struct NpyTable {

@@ -5,9 +5,9 @@
 //!   DataSourceExec         a table of parts: name, first, rows
 //! ```
 //!
-//! The parts are a table in memory, and not fields of the plan, so that a cluster can divide them into tasks: Ballista
-//! gives a task some partitions of the sources it knows, and every task all partitions of others, which would be read
-//! several times.
+//! The parts are a table in memory, and not fields of the plan, so that a cluster can divide them
+//! into tasks: Ballista gives a task some partitions of the sources it knows, and every task all
+//! partitions of others, which would be read several times.
 
 use std::fmt;
 use std::sync::Arc;

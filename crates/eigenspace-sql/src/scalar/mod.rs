@@ -15,8 +15,9 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
     of_models.into_iter().chain(of_rows).chain([ScalarUDF::new_from_impl(split::PcaSplit::new())]).collect()
 }
 
-/// Computes a column from the columns of the arguments, and the number of rows. Constant arguments are one row, unless
-/// another is a column. A constant model stays one row: copies for all rows would take gigabytes.
+/// Computes a column from the columns of the arguments, and the number of rows. Constant arguments
+/// are one row, unless another is a column. A constant model stays one row: copies for all rows
+/// would take gigabytes.
 fn by_columns(
     arguments: &ScalarFunctionArgs,
     compute: impl FnOnce(&[ArrayRef], usize) -> Result<ArrayRef>,

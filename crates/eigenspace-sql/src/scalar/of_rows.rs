@@ -1,4 +1,5 @@
-//! Functions of a model and rows. x is one column of lists, or several columns of numbers, as in `pca`.
+//! Functions of a model and rows. x is one column of lists, or several columns of numbers, as in
+//! `pca`.
 //!
 //! | function | result |
 //! |---|---|
@@ -95,7 +96,8 @@ fn refused(name: &str, mut error: eigenspace::Error, rows: &[usize]) -> Error {
     }
 }
 
-/// Where the result of a row is: the index of its model, and its position among the rows of that model.
+/// Where the result of a row is: the index of its model, and its position among the rows of that
+/// model.
 type Places = Vec<Option<(usize, usize)>>;
 
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -102,7 +102,8 @@ fn a_cluster_without_executors() {
     assert_eq!(lines[2], format!("hint: start one with `eigenspace-sql executor --scheduler {address}`"));
 }
 
-/// Errors of executors and of the scheduler arrive with their text and their hint, and are not tried again.
+/// Errors of executors and of the scheduler arrive with their text and their hint, and are not
+/// tried again.
 #[test]
 fn errors_of_a_query() {
     let cluster = Cluster::start(2, &[]);

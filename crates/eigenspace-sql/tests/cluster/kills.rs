@@ -70,7 +70,8 @@ fn kill_while_reading(policy: &str) {
     Reference::of(&all).check_within(&model, 2.0 * ROWS as f64 * f64::EPSILON);
 }
 
-/// Many groups, whose models take a moment to compute, so that most of the time goes into the second stage.
+/// Many groups, whose models take a moment to compute, so that most of the time goes into the
+/// second stage.
 fn kill_while_merging(policy: &str) {
     const WIDTH: usize = 150;
     const GROUPS: usize = 200;
@@ -160,7 +161,8 @@ fn a_scheduler_that_does_not_answer() {
     lose_the_scheduler("pull", |cluster| cluster.scheduler.signal("-STOP"));
 }
 
-/// A new scheduler at the same address knows nothing of the query; its executors come back by themselves.
+/// A new scheduler at the same address knows nothing of the query; its executors come back by
+/// themselves.
 #[test]
 fn the_scheduler_started_again() {
     let mut cluster = Cluster::start(2, &[]);

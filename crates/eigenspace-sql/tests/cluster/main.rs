@@ -1,4 +1,5 @@
-//! Clusters of real processes on this machine: one scheduler and two executors, some of which are killed.
+//! Clusters of real processes on this machine: one scheduler and two executors, some of which are
+//! killed.
 //!
 //! This is a binary of its own, because it needs no DataFusion: it runs the command only.
 #![cfg(unix)]

@@ -8,7 +8,8 @@ use eigenspace::EigenspaceModel;
 use crate::process::{Cluster, printed_here, write_csv, write_npy};
 use crate::reference::{D, Reference, rows, site, weight};
 
-/// n ε stays below the tolerance of [`Reference::check`], 1e-12, for the errors of both sides together.
+/// n ε stays below the tolerance of [`Reference::check`], 1e-12, for the errors of both sides
+/// together.
 const N: usize = 2000;
 
 fn models(directory: &Path) -> Vec<(String, Vec<u8>)> {
@@ -20,9 +21,9 @@ fn models(directory: &Path) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// With one partition, the plan and the order of all sums are those of one process, and so are the bytes. With several,
-/// states arrive in any order, so sums are rounded differently: n ε relative to the largest eigenvalue, which is what the
-/// reference allows.
+/// With one partition, the plan and the order of all sums are those of one process, and so are the
+/// bytes. With several, states arrive in any order, so sums are rounded differently: n ε relative
+/// to the largest eigenvalue, which is what the reference allows.
 #[test]
 fn models_are_those_of_one_process() {
     let cluster = Cluster::start(2, &[]);
@@ -107,8 +108,8 @@ fn every_function_and_every_format_works_on_a_cluster() {
     assert!(plan.contains("mode=Partial") && plan.contains("mode=Final"), "{plan}");
 }
 
-/// The rows of a partition with few rows are its state: here 400 · 6,000 · 8 bytes = 19 MB, more than the 16 MB that a
-/// message has at most by default.
+/// The rows of a partition with few rows are its state: here 400 · 6,000 · 8 bytes = 19 MB, more
+/// than the 16 MB that a message has at most by default.
 #[test]
 fn a_state_can_be_longer_than_16_megabytes() {
     const WIDTH: usize = 6000;

@@ -1,5 +1,6 @@
-//! Runs the examples of `docs/SQL.md`. A block that begins with ```` ```csv NAME ```` is a file; in a `console` block, a
-//! line with `$` is a command, and the lines below it are its output, stderr first.
+//! Runs the examples of `docs/SQL.md`. A block that begins with ```` ```csv NAME ```` is a file; in
+//! a `console` block, a line with `$` is a command, and the lines below it are its output, stderr
+//! first.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! What a careless or hostile user does: every query ends with a right result or a clear error, never with a panic.
+//! What a careless or hostile user does: every query ends with a right result or a clear error,
+//! never with a panic.
 
 use std::fs;
 use std::sync::Arc;
@@ -241,7 +242,8 @@ async fn groups_of_every_kind() {
     assert!(model(&ask(&context, "SELECT pca(x, 1) FROM t ORDER BY 1").await, 0, 0).is_some());
 }
 
-/// A file that is there while the query is written, and gone when it is read, is not a table without rows.
+/// A file that is there while the query is written, and gone when it is read, is not a table
+/// without rows.
 #[tokio::test]
 async fn a_file_that_vanishes() {
     let directory = tempfile::tempdir().unwrap();
@@ -277,7 +279,8 @@ async fn a_file_that_vanishes() {
     }
 }
 
-/// An NPY file that is replaced by one with other columns, or fewer rows, is not read as if it were the first one.
+/// An NPY file that is replaced by one with other columns, or fewer rows, is not read as if it were
+/// the first one.
 #[tokio::test]
 async fn an_array_that_changes() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Rows, and a slow reference: plain loops for the covariance, Jacobi rotations for its eigenvalues. It shares no code with
-//! the library.
+//! Rows, and a slow reference: plain loops for the covariance, Jacobi rotations for its
+//! eigenvalues. It shares no code with the library.
 
 use eigenspace::EigenspaceModel;
 
@@ -69,7 +69,8 @@ impl Reference {
         }
         assert_eq!(model.all_singular_values().len(), D.min(self.count - 1));
         for (found, expected) in model.all_singular_values().iter().zip(&self.values) {
-            // The scatter is computed to about n ε relative to its largest eigenvalue, on both sides.
+            // The scatter is computed to about n ε relative to its largest eigenvalue, on both
+            // sides.
             assert!((found * found - expected).abs() < tolerance * self.values[0], "{found}² and {expected}");
         }
         for (component, expected) in model.components().outer_iter().zip(&self.vectors) {

@@ -100,7 +100,8 @@ async fn a_certificate_is_a_struct() {
     let number = |column: usize| batch.column(column).as_primitive::<Float64Type>().value(0);
     assert!(number(2) >= 0.0 && number(3) < 1e-9 && number(4) < 1e-9);
     assert_eq!(number(5), 1.0);
-    // A model that dropped a direction says what it may miss: at least the variance that it dropped.
+    // A model that dropped a direction says what it may miss: at least the variance that it
+    // dropped.
     let truncated = "SELECT pca_merge(m, 2) FROM (SELECT site, pca(x, 1) AS m FROM t GROUP BY site)";
     let query = format!("SELECT c['exact'], c['error_bound'] FROM (SELECT pca_certificate(({truncated})) AS c)");
     let batch = ask(&context, &query).await;

@@ -68,7 +68,8 @@ async fn models_are_read_from_every_binary_type() {
 
 #[tokio::test]
 async fn more_features_than_the_scatter_holds() {
-    // Above 1,024 features the state is a factor; few rows are kept as they are, so the model is exact.
+    // Above 1,024 features the state is a factor; few rows are kept as they are, so the model is
+    // exact.
     let cells: Vec<f64> = rows(60 * 275).into_iter().flatten().collect();
     let element = Arc::new(Field::new_list_field(DataType::Float64, false));
     let part = |first: usize, count: usize| {

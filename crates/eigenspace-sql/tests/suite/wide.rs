@@ -1,6 +1,8 @@
-//! More than 1,024 features: states drop directions, so results are compared within the bounds of their certificates.
+//! More than 1,024 features: states drop directions, so results are compared within the bounds of
+//! their certificates.
 //!
-//! The rows are mixed by the Hartley matrix H, which is orthogonal, so their eigenvalues and directions are known:
+//! The rows are mixed by the Hartley matrix H, which is orthogonal, so their eigenvalues and
+//! directions are known:
 //!
 //! ```text
 //! rows  μ ± H diag(s) E,     H_ij = (cos 2πij/n + sin 2πij/n) / √n,     scatter = 2 Eᵀ diag(s²) E
@@ -30,7 +32,8 @@ const D: usize = 1030;
 /// Number of components.
 const K: usize = 3;
 
-/// The length of direction j: three that stand out, and a tail that is nearly flat, so that much is dropped.
+/// The length of direction j: three that stand out, and a tail that is nearly flat, so that much is
+/// dropped.
 fn length(direction: usize) -> f64 {
     [30.0, 20.0, 12.0].get(direction).copied().unwrap_or(1.0 + 1.0 / direction as f64)
 }
@@ -72,7 +75,8 @@ fn check_within_certificate(model: &EigenspaceModel, directions: usize) {
         let expected = 2.0 * length(j).powi(2);
         assert!(low <= expected && expected <= high, "{expected} is not between {low} and {high}");
     }
-    // What the components have outside of the true subspace: a K x K matrix, whose largest eigenvalue is the squared sine.
+    // What the components have outside of the true subspace: a K x K matrix, whose largest
+    // eigenvalue is the squared sine.
     let components = model.components();
     let outside: Vec<usize> = (0..D).filter(|&column| (0..K).all(|j| feature(j) != column)).collect();
     let product =
@@ -82,7 +86,8 @@ fn check_within_certificate(model: &EigenspaceModel, directions: usize) {
     assert!(sine <= bound && bound < 1.0, "{sine} and {bound}");
 }
 
-/// A session with the table `t` of these rows, with the columns `day` and `x`, in this many partitions.
+/// A session with the table `t` of these rows, with the columns `day` and `x`, in this many
+/// partitions.
 fn session_of(rows: &[Vec<f64>], partitions: usize) -> SessionContext {
     let context = eigenspace_sql::context(Some(partitions));
     let share = rows.len().div_ceil(partitions);
@@ -97,7 +102,8 @@ fn session_of(rows: &[Vec<f64>], partitions: usize) -> SessionContext {
     context
 }
 
-/// States of partitions drop other directions than one state of all rows, and so do other orders of the partitions.
+/// States of partitions drop other directions than one state of all rows, and so do other orders of
+/// the partitions.
 #[tokio::test]
 async fn partitions_of_wide_rows_are_within_the_certificate() {
     let all = rows(D);
@@ -115,7 +121,8 @@ async fn partitions_of_wide_rows_are_within_the_certificate() {
     check_within_certificate(&one_model(&session_of(&all, 2), &merged).await, D);
 }
 
-/// The model of a frame of few rows is exact: its singular values are those of the inner products of the rows.
+/// The model of a frame of few rows is exact: its singular values are those of the inner products
+/// of the rows.
 #[tokio::test]
 async fn short_frames_of_wide_rows_are_exact() {
     let all = rows(40);
@@ -156,7 +163,8 @@ fn arguments(rows: &[Vec<f64>]) -> [ArrayRef; 2] {
     [lists(rows, width), Arc::new(Int64Array::from(vec![K as i64; rows.len()]))]
 }
 
-/// A long frame of wide rows is fitted again for each result: the model is that of its rows as a group, to the last bit.
+/// A long frame of wide rows is fitted again for each result: the model is that of its rows as a
+/// group, to the last bit.
 #[tokio::test]
 async fn a_long_frame_of_wide_rows_is_fitted_again() {
     const DIRECTIONS: usize = 300;
@@ -173,8 +181,8 @@ async fn a_long_frame_of_wide_rows_is_fitted_again() {
     assert!(bytes == group.to_bytes());
 }
 
-/// Of 1,099 rows, 75 are loose. The state of the last block has its 512 rows, and the state before it has 512 rows and a
-/// scatter, which is two D x D matrices.
+/// Of 1,099 rows, 75 are loose. The state of the last block has its 512 rows, and the state before
+/// it has 512 rows and a scatter, which is two D x D matrices.
 #[test]
 fn the_size_of_a_frame_counts_its_rows_and_both_matrices_of_its_states() {
     const WIDTH: usize = 200;

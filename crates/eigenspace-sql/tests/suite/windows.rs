@@ -98,7 +98,8 @@ async fn long_frames_have_the_models_of_their_rows() {
     }
 }
 
-/// Frames that move by more than one row at a time: all rows of the same decade enter and leave together.
+/// Frames that move by more than one row at a time: all rows of the same decade enter and leave
+/// together.
 #[tokio::test]
 async fn frames_of_ranges() {
     let all = rows(2000);
@@ -147,7 +148,8 @@ async fn a_row_that_has_left_a_frame_leaves_no_trace() {
             Reference::of(&all[row + 1 - length..=row]).check(&model(&batch, 1, row).unwrap());
         }
     }
-    // The sums of squares of the rows after it, computed by adding all rows and subtracting those that have left.
+    // The sums of squares of the rows after it, computed by adding all rows and subtracting those
+    // that have left.
     let rest = &all[far + 1..];
     let sum = |rows: &[[f64; D]]| rows.iter().map(|row| row[0] * row[0]).sum::<f64>();
     let subtracted = all[..=far].iter().fold(sum(&all), |sum, row| sum - row[0] * row[0]);

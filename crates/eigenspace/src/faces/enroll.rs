@@ -5,10 +5,11 @@
 //! forget   M' = M ∖ X̂,  X̂ = 1μᵀ + Ẑ V     Z' = carry(Z without Ẑ)
 //! ```
 //!
-//! X̂ are the rows to forget, reconstructed from their scores. They equal the images as long as no direction was dropped.
-//! Otherwise, an image may have a part outside the kept directions. This part also contributed to the mean and to the
-//! scatter of every pixel, but is no longer known, so M ∖ X̂ would still contain a trace of the forgotten person. An image
-//! with such a part therefore cannot be forgotten.
+//! X̂ are the rows to forget, reconstructed from their scores. They equal the images as long as no
+//! direction was dropped. Otherwise, an image may have a part outside the kept directions. This
+//! part also contributed to the mean and to the scatter of every pixel, but is no longer known, so
+//! M ∖ X̂ would still contain a trace of the forgotten person. An image with such a part therefore
+//! cannot be forgotten.
 
 use ndarray::{Axis, concatenate};
 
@@ -19,12 +20,13 @@ use crate::linalg;
 use crate::model::decompose::rotation;
 use crate::model::eigenspace_model::EigenspaceModel;
 
-/// The part of an image outside the kept directions counts as rounding up to this share of the largest singular value.
+/// The part of an image outside the kept directions counts as rounding up to this share of the
+/// largest singular value.
 const OUTSIDE_TOLERANCE: f64 = 1e-7;
 
 impl Recognizer {
-    /// Enrolls images of new or known people. The old images are not needed. An image that is already enrolled is
-    /// rejected.
+    /// Enrolls images of new or known people. The old images are not needed. An image that is
+    /// already enrolled is rejected.
     pub fn enroll(&self, faces: Faces<'_>) -> Result<Self, Error> {
         if faces.rows.nrows() > 0 {
             faces.rows.check(self.model.features())?;
@@ -41,8 +43,9 @@ impl Recognizer {
         Ok(result.sorted())
     }
 
-    /// Forgets a person: returns the recognizer as if it had never seen the person's images. This is impossible, and an
-    /// error, if directions were dropped ([`max_rank`](crate::faces::FaceOptions::max_rank)) that the images contributed to.
+    /// Forgets a person: returns the recognizer as if it had never seen the person's images. This
+    /// is impossible, and an error, if directions were dropped
+    /// ([`max_rank`](crate::faces::FaceOptions::max_rank)) that the images contributed to.
     pub fn forget(&self, person: &str) -> Result<Self, Error> {
         let theirs: Vec<usize> = (0..self.images.len()).filter(|&i| self.images[i].person == person).collect();
         if theirs.is_empty() {
@@ -72,8 +75,9 @@ impl Recognizer {
         Ok(self.carried(self.model.split(&self.part_of(leaving)?)?, &staying))
     }
 
-    /// The model of the images X̂ to forget. Their differences from the mean are used, because adding a mean that is far
-    /// from zero would round them. Scores round whenever they are carried into another eigenspace.
+    /// The model of the images X̂ to forget. Their differences from the mean are used, because
+    /// adding a mean that is far from zero would round them. Scores round whenever they are carried
+    /// into another eigenspace.
     fn part_of(&self, leaving: &[usize]) -> Result<EigenspaceModel, Error> {
         let scores = self.coordinates.select(Axis(0), leaving);
         let differences = linalg::rotate(scores.view(), self.model.basis());

@@ -4,9 +4,10 @@
 //! X = 1μᵀ + Z V   ⇒   PCA of some rows of X  =  PCA of the same rows of Z, rotated by V
 //! ```
 //!
-//! The scores Z of all images in all directions have the same distances and angles as the images. Each trial fits its model
-//! to its training rows alone, so nothing of a test image reaches the model. It works on n × r scores instead of n × D
-//! pixels and makes the same decisions, which makes leave-one-out affordable.
+//! The scores Z of all images in all directions have the same distances and angles as the images.
+//! Each trial fits its model to its training rows alone, so nothing of a test image reaches the
+//! model. It works on n × r scores instead of n × D pixels and makes the same decisions, which
+//! makes leave-one-out affordable.
 
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -64,9 +65,10 @@ pub(super) fn chosen(rows: &Array2<f64>, faces: Faces<'_>, which: &[usize]) -> (
 
 /// Runs every split with every setting. All settings must have the same `pixels`.
 ///
-/// The evaluation functions have the same arguments in the same order: images, splits, settings, progress. They take all
-/// settings together, because the model of a split is fitted once for all of them. `done` is called after each split, from
-/// any thread, for a progress bar; pass `&|| {}` to ignore it.
+/// The evaluation functions have the same arguments in the same order: images, splits, settings,
+/// progress. They take all settings together, because the model of a split is fitted once for all
+/// of them. `done` is called after each split, from any thread, for a progress bar; pass `&|| {}`
+/// to ignore it.
 pub fn evaluate(
     faces: Faces<'_>,
     splits: &[Split],
@@ -77,7 +79,8 @@ pub fn evaluate(
     Ok(trials.into_iter().map(|trials| Evaluation { trials }).collect())
 }
 
-/// The trials of each setting: every split is run once for all settings, and `done` is called after each.
+/// The trials of each setting: every split is run once for all settings, and `done` is called after
+/// each.
 pub(super) fn by_setting<S: Sync, T: Send>(
     faces: Faces<'_>,
     splits: &[S],
@@ -126,7 +129,8 @@ fn of_split(rows: &Array2<f64>, faces: Faces<'_>, split: &Split, options: &[Face
     Ok(trials)
 }
 
-/// A recognizer of these faces. Reuses `before`, a recognizer of the same faces with other settings, if possible.
+/// A recognizer of these faces. Reuses `before`, a recognizer of the same faces with other
+/// settings, if possible.
 pub(super) fn trained(before: Option<Recognizer>, faces: Faces<'_>, options: FaceOptions) -> Result<Recognizer, Error> {
     match before {
         Some(before) if before.options().max_rank == options.max_rank => before.with_options(options),
@@ -174,13 +178,15 @@ pub struct Step {
     pub rank: usize,
     /// Number of test images for which a recognizer trained from scratch decides differently.
     pub differing: usize,
-    /// The largest difference between its scores and ours, up to sign, relative to the largest score.
+    /// The largest difference between its scores and ours, up to sign, relative to the largest
+    /// score.
     pub difference: f64,
 }
 
-/// Enrolls people one by one, in the order of their first image. After each, recognizes all test images of the people so
-/// far, and compares the results with those of a recognizer trained from scratch. Each step continues from the last one,
-/// so there is one split and one setting; `done` is called after each person, as in [`evaluate`].
+/// Enrolls people one by one, in the order of their first image. After each, recognizes all test
+/// images of the people so far, and compares the results with those of a recognizer trained from
+/// scratch. Each step continues from the last one, so there is one split and one setting; `done` is
+/// called after each person, as in [`evaluate`].
 pub fn incremental(
     faces: Faces<'_>,
     split: &Split,

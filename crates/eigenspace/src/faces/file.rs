@@ -7,15 +7,16 @@
 //! | `faces.outside` | F64 | n | largest possible distance of each image to its scores |
 //! | `faces.person` | U64 | n | index of the person in each image, in increasing order from 0 |
 //!
-//! The shape of the images is in the metadata of the model. The header (`io/header.rs`) has one more key:
+//! The shape of the images is in the metadata of the model. The header (`io/header.rs`) has one
+//! more key:
 //!
 //! ```text
 //! "faces": {"version": 1, "people": ["s1", …], "images": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
 //!           "unknown": "learned", "not_a_face": "learned", "accept": 0.95, "max_rank": null, "seed": 0, "depth": 8, "resized": false}
 //! ```
 //!
-//! The checksum of the model file includes everything. Readers of models can read a recognizer as the model of all its
-//! images.
+//! The checksum of the model file includes everything. Readers of models can read a recognizer as
+//! the model of all its images.
 
 use std::path::Path;
 
@@ -176,7 +177,8 @@ impl Header {
     }
 }
 
-/// Reads the model in a file and, if the file is a recognizer, how it transforms the pixels of images.
+/// Reads the model in a file and, if the file is a recognizer, how it transforms the pixels of
+/// images.
 pub fn load_model(path: impl AsRef<Path>) -> Result<(EigenspaceModel, Option<Pixels>), Error> {
     let path = path.as_ref();
     let broken = |source| crate::io::Error::File { path: path.into(), source };

@@ -7,8 +7,8 @@
 //! otherwise              the person with the best score
 //! ```
 //!
-//! Whether a face is known and whose it is are two questions. The first is answered by the distance to the nearest person,
-//! whatever the classifier; the second is answered by the classifier.
+//! Whether a face is known and whose it is are two questions. The first is answered by the distance
+//! to the nearest person, whatever the classifier; the second is answered by the classifier.
 
 use ndarray::{Array2, ArrayView1};
 
@@ -72,7 +72,8 @@ pub struct Recognition {
     pub matches: Vec<Match>,
     /// The distance to the nearest person; above [`Thresholds::unknown`] the face is unknown.
     pub distance: f64,
-    /// The distance to the space of faces, √Q; above [`Thresholds::not_a_face`] the image is not a face.
+    /// The distance to the space of faces, √Q; above [`Thresholds::not_a_face`] the image is not a
+    /// face.
     pub face_distance: f64,
 }
 

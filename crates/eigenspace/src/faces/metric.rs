@@ -4,10 +4,11 @@
 //! euclidean ‖a − b‖      cosine 1 − aᵀb / ‖a‖‖b‖      mahalanobis: the same of z_i / σ_i
 //! ```
 //!
-//! A metric first converts scores to *features*: it divides them by their standard deviations σ, normalizes them to length
-//! 1, does both, or does neither. The last directions of n images are the least certain. If two images are nearly equal,
-//! some of these directions contain only rounding, which a division by σ would amplify. So at most n / 2 directions are
-//! used in that case, and only those whose deviation is above a millionth of the first. Classifiers that need no distance
+//! A metric first converts scores to *features*: it divides them by their standard deviations σ,
+//! normalizes them to length 1, does both, or does neither. The last directions of n images are the
+//! least certain. If two images are nearly equal, some of these directions contain only rounding,
+//! which a division by σ would amplify. So at most n / 2 directions are used in that case, and only
+//! those whose deviation is above a millionth of the first. Classifiers that need no distance
 //! (`svm`, `perceptron`, `subspace`, `centroid`) work on the same features.
 
 use ndarray::{Array2, ArrayView1, Axis, Slice};
@@ -16,10 +17,12 @@ use crate::faces::error::Error;
 use crate::faces::settings::Metric;
 use crate::model::eigenspace_model::EigenspaceModel;
 
-/// An image counts as equal to the mean if its features are shorter than this share of their average length.
+/// An image counts as equal to the mean if its features are shorter than this share of their
+/// average length.
 const EQUAL_TO_MEAN: f64 = 1e-9;
 
-/// Directions whose deviation is below this share of the first one's are left out by metrics that divide by it.
+/// Directions whose deviation is below this share of the first one's are left out by metrics that
+/// divide by it.
 const MIN_RELATIVE_DEVIATION: f64 = 1e-6;
 
 impl Metric {
@@ -44,7 +47,8 @@ impl Metric {
         if self.is_cosine() {
             for mut row in coordinates.rows_mut() {
                 let length = row.dot(&row).sqrt();
-                // An image equal to the mean has no direction; its cosine distance to all others is 1.
+                // An image equal to the mean has no direction; its cosine distance to all others is
+                // 1.
                 if length > EQUAL_TO_MEAN * size {
                     row /= length;
                 } else {
@@ -66,8 +70,8 @@ impl Metric {
     }
 }
 
-/// The standard deviations of the k scores, or of the at most `most` scores that the metric uses. Empty for a model
-/// without directions.
+/// The standard deviations of the k scores, or of the at most `most` scores that the metric uses.
+/// Empty for a model without directions.
 pub(crate) fn deviations(model: &EigenspaceModel, metric: Metric, most: usize) -> Result<Vec<f64>, Error> {
     if model.rank() == 0 {
         return Ok(Vec::new());

@@ -13,12 +13,13 @@
 //! forget:  V' from V without the rows μ + zV,    Z' in the same way
 //! ```
 //!
-//! A recognizer is a value: its model, the scores of every enrolled image in *all* directions of the model, and the
-//! settings. Classifiers and thresholds are learned from the scores before images are recognized
-//! ([`Recognizer::matcher`]) and are never stored. Images are kept in the order of their names. After any sequence of
-//! [`enroll`](Recognizer::enroll) and [`forget`](Recognizer::forget), a recognizer is therefore the same as if it had been
-//! trained from scratch on the remaining images: equal scores up to sign and rounding, and the same decisions. The old
-//! images are neither needed nor kept.
+//! A recognizer is a value: its model, the scores of every enrolled image in *all* directions of
+//! the model, and the settings. Classifiers and thresholds are learned from the scores before
+//! images are recognized ([`Recognizer::matcher`]) and are never stored. Images are kept in the
+//! order of their names. After any sequence of [`enroll`](Recognizer::enroll) and
+//! [`forget`](Recognizer::forget), a recognizer is therefore the same as if it had been trained
+//! from scratch on the remaining images: equal scores up to sign and rounding, and the same
+//! decisions. The old images are neither needed nor kept.
 //!
 //! | to | use |
 //! |---|---|

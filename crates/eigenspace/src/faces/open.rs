@@ -6,9 +6,10 @@
 //!         └─ strangers ── test images     ─► accepted, or rejected
 //! ```
 //!
-//! The eigenspace is never fitted to images of strangers; otherwise the share of accepted strangers would be lower than in
-//! practice. A quarter of the people are strangers at a time, and everybody is a stranger equally often. The thresholds are
-//! learned from the enrolled images, or fixed by the settings.
+//! The eigenspace is never fitted to images of strangers; otherwise the share of accepted strangers
+//! would be lower than in practice. A quarter of the people are strangers at a time, and everybody
+//! is a stranger equally often. The thresholds are learned from the enrolled images, or fixed by
+//! the settings.
 
 use ndarray::{Array2, Axis};
 
@@ -102,8 +103,8 @@ pub struct Rejection {
     pub strangers: f64,
 }
 
-/// The splits with a quarter of the people as strangers, each quarter in turn, for at least one round. The same seed gives
-/// the same splits.
+/// The splits with a quarter of the people as strangers, each quarter in turn, for at least one
+/// round. The same seed gives the same splits.
 pub fn with_strangers(splits: &[Split], people: &[String], seed: u64) -> Vec<OpenSplit> {
     let mut names: Vec<&String> = Vec::new();
     for person in people {
@@ -131,7 +132,8 @@ pub fn with_strangers(splits: &[Split], people: &[String], seed: u64) -> Vec<Ope
     open
 }
 
-/// Runs every split with every setting, with strangers. The arguments are those of [`evaluate`](crate::faces::evaluate()).
+/// Runs every split with every setting, with strangers. The arguments are those of
+/// [`evaluate`](crate::faces::evaluate()).
 pub fn evaluate_open(
     faces: Faces<'_>,
     splits: &[OpenSplit],
@@ -142,7 +144,8 @@ pub fn evaluate_open(
     Ok(trials.into_iter().map(|trials| OpenEvaluation { trials }).collect())
 }
 
-/// Runs one split; the model is fitted once for all settings, and thresholds are learned once for all classifiers.
+/// Runs one split; the model is fitted once for all settings, and thresholds are learned once for
+/// all classifiers.
 fn of_split(
     rows: &Array2<f64>,
     faces: Faces<'_>,

@@ -10,8 +10,8 @@ use crate::model::truncation::{Components, Rank, Truncation};
 
 /// How to train a recognizer.
 ///
-/// A setting and the method that sets it have the same name; the method that reads it starts with `get_`, as in
-/// [`std::process::Command`].
+/// A setting and the method that sets it have the same name; the method that reads it starts with
+/// `get_`, as in [`std::process::Command`].
 ///
 /// ```
 /// use eigenspace::faces::{Classifier, FaceOptions, Metric};
@@ -60,15 +60,17 @@ impl FaceOptions {
         Self::default()
     }
 
-    /// Number of components used for recognition: a number (40 by default), a share of variance such as 0.95, or
-    /// [`Components::All`]. It can be changed at any time, because directions beyond it are kept.
+    /// Number of components used for recognition: a number (40 by default), a share of variance
+    /// such as 0.95, or [`Components::All`]. It can be changed at any time, because directions
+    /// beyond it are kept.
     pub fn components(mut self, components: impl Into<Components>) -> Self {
         self.components = components.into();
         self
     }
 
-    /// Largest number of directions to keep, if keeping all takes too much memory. Enrolling is then only as accurate as
-    /// the certificate says, and people whose images contributed to a dropped direction cannot be forgotten.
+    /// Largest number of directions to keep, if keeping all takes too much memory. Enrolling is
+    /// then only as accurate as the certificate says, and people whose images contributed to a
+    /// dropped direction cannot be forgotten.
     pub fn max_rank(mut self, rank: impl Into<Rank>) -> Self {
         self.max_rank = match rank.into() {
             Rank::All => None,

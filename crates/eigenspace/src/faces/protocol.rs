@@ -72,8 +72,8 @@ impl FromStr for Protocol {
 }
 
 impl Protocol {
-    /// The splits of images; `people` is the person in each image. Random protocols are repeated `times` times, and give
-    /// the same splits for the same seed.
+    /// The splits of images; `people` is the person in each image. Random protocols are repeated
+    /// `times` times, and give the same splits for the same seed.
     pub fn splits(&self, people: &[String], times: usize, seed: u64) -> Result<Vec<Split>, Error> {
         let mut own: Vec<(&str, Vec<usize>)> = Vec::new();
         for (i, person) in people.iter().enumerate() {

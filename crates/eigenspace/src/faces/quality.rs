@@ -5,9 +5,10 @@
 //! SSIM = mean over positions of  (2 m_x m_y + c₁)(2 s_xy + c₂) / ((m_x² + m_y² + c₁)(s_x² + s_y² + c₂))
 //! ```
 //!
-//! The means m, variances s² and covariance s_xy are those of a window of 7 × 7 pixels, with divisor 48, at every position
-//! where the window fits; c₁ = (0.01 L)² and c₂ = (0.03 L)². (Wang, Bovik, Sheikh & Simoncelli, *Image quality
-//! assessment*, IEEE TIP 13(4), 2004. They use a weighted window; ours is uniform, as in scikit-image.)
+//! The means m, variances s² and covariance s_xy are those of a window of 7 × 7 pixels, with
+//! divisor 48, at every position where the window fits; c₁ = (0.01 L)² and c₂ = (0.03 L)². (Wang,
+//! Bovik, Sheikh & Simoncelli, *Image quality assessment*, IEEE TIP 13(4), 2004. They use a
+//! weighted window; ours is uniform, as in scikit-image.)
 
 use ndarray::{Array2, ArrayView1};
 
@@ -22,7 +23,8 @@ pub fn psnr(x: ArrayView1<'_, f64>, y: ArrayView1<'_, f64>, range: f64) -> f64 {
     10.0 * (range * range / mean).log10()
 }
 
-/// The structural similarity of two gray images of this width; 1 for equal images, NaN if they are smaller than 7 × 7.
+/// The structural similarity of two gray images of this width; 1 for equal images, NaN if they are
+/// smaller than 7 × 7.
 pub fn ssim(x: ArrayView1<'_, f64>, y: ArrayView1<'_, f64>, width: usize, range: f64) -> f64 {
     let height = x.len() / width.max(1);
     if width < WINDOW || height < WINDOW || x.len() != y.len() {
@@ -60,7 +62,8 @@ pub fn ssim(x: ArrayView1<'_, f64>, y: ArrayView1<'_, f64>, width: usize, range:
     total / positions
 }
 
-/// Adds normal noise with this standard deviation to every pixel; the same seed adds the same noise.
+/// Adds normal noise with this standard deviation to every pixel; the same seed adds the same
+/// noise.
 pub fn add_noise(rows: &mut Array2<f64>, deviation: f64, seed: u64) {
     let mut random = Random::new(seed);
     rows.iter_mut().for_each(|pixel| *pixel += deviation * random.normal());

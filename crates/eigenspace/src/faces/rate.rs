@@ -7,10 +7,11 @@
 //! Wilson's interval of p and n, 95 %
 //! ```
 //!
-//! Errors on images of one person are correlated, and repeated splits test the same image several times. Counting every
-//! test as independent would make the interval far too narrow. So people are the unit, like clusters in a survey (n is the
-//! effective sample size of Korn & Graubard, *Survey Methodology* 24(2), 1998, with Wilson's interval instead of Clopper
-//! and Pearson's). If all tests are errors, or none, v is zero, and every person counts as one test.
+//! Errors on images of one person are correlated, and repeated splits test the same image several
+//! times. Counting every test as independent would make the interval far too narrow. So people are
+//! the unit, like clusters in a survey (n is the effective sample size of Korn & Graubard, *Survey
+//! Methodology* 24(2), 1998, with Wilson's interval instead of Clopper and Pearson's). If all tests
+//! are errors, or none, v is zero, and every person counts as one test.
 
 use std::collections::{HashMap, HashSet};
 
@@ -78,8 +79,8 @@ fn wilson(p: f64, n: f64) -> (f64, f64) {
 mod tests {
     use super::{Rate, Z, wilson};
 
-    /// By its definition: an end x of the interval is where the score test of p against x is on the edge of its level,
-    /// (p − x)² = z² x (1 − x) / n.
+    /// By its definition: an end x of the interval is where the score test of p against x is on the
+    /// edge of its level, (p − x)² = z² x (1 − x) / n.
     #[test]
     fn the_interval_is_that_of_wilson() {
         for (p, n) in [(0.0, 10.0), (0.3, 10.0), (0.5, 7.0), (0.99, 400.0), (1.0, 3.0)] {
@@ -103,7 +104,8 @@ mod tests {
         // As good as nine independent tests: the divisor of a variance of ten people.
         let (low, high) = wilson(0.3, 9.0);
         assert!((rate.low - low).abs() < 1e-12 && (rate.high - high).abs() < 1e-12);
-        // The same number of errors, shared evenly, is known better, but no better than so many images allow.
+        // The same number of errors, shared evenly, is known better, but no better than so many
+        // images allow.
         let even = Rate::of((0..200).map(|i| (names[i / 20].as_str(), i, i % 20 < 6)));
         let (low, high) = wilson(0.3, 200.0);
         assert!((even.low - low).abs() < 1e-12 && (even.high - high).abs() < 1e-12);

@@ -101,8 +101,8 @@ pub struct FaceReader {
 }
 
 impl FaceReader {
-    /// Opens images, which must have the size and the depth of the known ones. They are resized if a size is given, or if
-    /// the known images were resized.
+    /// Opens images, which must have the size and the depth of the known ones. They are resized if
+    /// a size is given, or if the known images were resized.
     pub fn open(
         data: &[PathBuf],
         resize: Option<(usize, usize)>,
@@ -188,7 +188,8 @@ impl FaceImages {
         reader.finish()
     }
 
-    /// The images of directories that have a subdirectory for each person; `data` are the directories that were read.
+    /// The images of directories that have a subdirectory for each person; `data` are the
+    /// directories that were read.
     pub fn of_people(self, data: &[PathBuf]) -> Result<People, Error> {
         let nobody = || Error::NoPeople { directory: data.first().cloned().unwrap_or_default() };
         // An image next to the directories of people belongs to nobody.

@@ -23,8 +23,9 @@ pub struct Faces<'a> {
 }
 
 impl<'a> Faces<'a> {
-    /// The pixels of the images, the person in each image, and the name of each image. Images of the same person have
-    /// different names. Weights of a block are ignored: every image counts once.
+    /// The pixels of the images, the person in each image, and the name of each image. Images of
+    /// the same person have different names. Weights of a block are ignored: every image counts
+    /// once.
     pub fn new(rows: impl Into<Block<'a>>, people: &'a [String], images: &'a [String]) -> Self {
         Self { rows: rows.into().unweighted(), people, images }
     }
@@ -136,13 +137,14 @@ impl Recognizer {
         self.images.iter().map(|image| (image.person.as_str(), image.name.as_str()))
     }
 
-    /// Upper bound on the distance between any enrolled image and its reconstruction from the scores; 0 as long as no
-    /// direction was dropped.
+    /// Upper bound on the distance between any enrolled image and its reconstruction from the
+    /// scores; 0 as long as no direction was dropped.
     pub fn worst_distance(&self) -> f64 {
         self.images.iter().map(|image| image.outside).fold(0.0, f64::max)
     }
 
-    /// The same people with other settings. The kind of pixels and the dropped directions cannot be changed.
+    /// The same people with other settings. The kind of pixels and the dropped directions cannot be
+    /// changed.
     pub fn with_options(&self, options: FaceOptions) -> Result<Self, Error> {
         options.check()?;
         if options.pixels != self.options.pixels {
@@ -154,8 +156,8 @@ impl Recognizer {
     }
 
     /// An enrolled image, reconstructed from its scores, after the transformation of its pixels
-    /// ([`Pixels`](crate::faces::Pixels)). It is exact as long as no direction was dropped, so anyone who has the
-    /// recognizer has the images.
+    /// ([`Pixels`](crate::faces::Pixels)). It is exact as long as no direction was dropped, so
+    /// anyone who has the recognizer has the images.
     pub fn image(&self, person: &str, image: &str) -> Result<Array1<f64>, Error> {
         let found = self.images.iter().position(|p| p.person == person && p.name == image);
         let found = found.ok_or_else(|| self.no_image(person, image))?;
@@ -215,7 +217,8 @@ pub(crate) fn in_all_directions(
 /// Names under which images of strangers and of other things are reported; no person may have them.
 const RESERVED_NAMES: [&str; 2] = ["unknown", "not a face"];
 
-/// Checks new images against each other and against the enrolled ones. Returns them sorted, with their original indices.
+/// Checks new images against each other and against the enrolled ones. Returns them sorted, with
+/// their original indices.
 pub(crate) fn admit(faces: Faces<'_>, enrolled: &[Enrolled]) -> Result<(Vec<Enrolled>, Vec<usize>), Error> {
     let images = faces.rows.nrows();
     for (what, names) in [("people", faces.people.len()), ("images", faces.images.len())] {

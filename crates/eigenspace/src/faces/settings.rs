@@ -1,4 +1,5 @@
-//! The settings of a recognizer one by one, and their text form, which is the same in its file and on the command line.
+//! The settings of a recognizer one by one, and their text form, which is the same in its file and
+//! on the command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,8 +19,8 @@ pub enum Classifier {
     },
     /// The person with the nearest mean.
     Centroid,
-    /// A linear support vector machine for every pair of people. The scores are divided by their root mean square, so the
-    /// cost C does not depend on their unit.
+    /// A linear support vector machine for every pair of people. The scores are divided by their
+    /// root mean square, so the cost C does not depend on their unit.
     LinearSvm {
         /// The cost of an error.
         c: f64,
@@ -35,7 +36,8 @@ pub enum Classifier {
     Perceptron {
         /// Number of passes over the images.
         epochs: usize,
-        /// The margin, in units of the mean squared length of an image. 0: training stops when the images are separated.
+        /// The margin, in units of the mean squared length of an image. 0: training stops when the
+        /// images are separated.
         margin: f64,
     },
     /// The person whose span of images is nearest.
@@ -64,7 +66,8 @@ pub enum Pixels {
     /// Not at all.
     #[default]
     Raw,
-    /// The pixels of every image are scaled to mean 0 and standard deviation 1, to ignore brightness and contrast.
+    /// The pixels of every image are scaled to mean 0 and standard deviation 1, to ignore
+    /// brightness and contrast.
     Standardized,
 }
 
@@ -72,7 +75,8 @@ pub enum Pixels {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Threshold {
-    /// Learned from the enrolled images, so that the share [`FaceOptions::accept`](crate::faces::FaceOptions::accept) of new images is accepted.
+    /// Learned from the enrolled images, so that the share
+    /// [`FaceOptions::accept`](crate::faces::FaceOptions::accept) of new images is accepted.
     #[default]
     Learned,
     /// This distance.
@@ -104,12 +108,13 @@ pub(super) fn invalid(what: &'static str, text: &str) -> Error {
     Error::Setting { what, text: text.into() }
 }
 
-/// Default C of support vector machines. Faces can be separated by planes, so tolerating errors gains nothing.
+/// Default C of support vector machines. Faces can be separated by planes, so tolerating errors
+/// gains nothing.
 pub(super) const DEFAULT_COST: f64 = 10.0;
 /// Default number of passes of the perceptron.
 const DEFAULT_EPOCHS: usize = 50;
-/// Default margin of the perceptron. Chosen from 0, 0.3, 1, 3, 10 and 30 on the ORL faces (first-5, random-5 and
-/// random-9, seed 0); the results hardly differ between 1 and 10.
+/// Default margin of the perceptron. Chosen from 0, 0.3, 1, 3, 10 and 30 on the ORL faces (first-5,
+/// random-5 and random-9, seed 0); the results hardly differ between 1 and 10.
 const DEFAULT_MARGIN: f64 = 3.0;
 /// More passes take time without changing the result.
 const MAX_EPOCHS: usize = 10_000;

@@ -4,12 +4,13 @@
 //! d_p(x) = ‖ (I − B_pᵀB_p)(x − m_p) ‖         m_p: the mean of p's images, B_p: their leading directions
 //! ```
 //!
-//! A face between two known images of a person is then as near as those two. This detects strangers far better than the
-//! distance to the nearest image: on ORL with five images per person, it accepts a third fewer strangers
-//! (`docs/FACES.md`). With a single image of a person, it is the distance to that image.
+//! A face between two known images of a person is then as near as those two. This detects strangers
+//! far better than the distance to the nearest image: on ORL with five images per person, it
+//! accepts a third fewer strangers (`docs/FACES.md`). With a single image of a person, it is the
+//! distance to that image.
 //!
-//! The span of many images would be the whole space, and every distance zero. So a person has at most half as many
-//! directions as there are features.
+//! The span of many images would be the whole space, and every distance zero. So a person has at
+//! most half as many directions as there are features.
 
 use ndarray::{Array2, ArrayView2, Axis};
 
@@ -37,8 +38,8 @@ impl Spans {
         own.iter().map(span).collect::<Result<_, Error>>().map(Self)
     }
 
-    /// The distance of every image, given by its features, to every person: infinite for a person without images, and 0
-    /// if there are no features.
+    /// The distance of every image, given by its features, to every person: infinite for a person
+    /// without images, and 0 if there are no features.
     pub(crate) fn distances(&self, features: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
         let absent = if features.ncols() == 0 { 0.0 } else { f64::INFINITY };
         let mut distances = Array2::from_elem((features.nrows(), self.0.len()), absent);

@@ -13,8 +13,8 @@ use crate::faces::evaluate::{Evaluation, Outcome};
 pub struct Summary {
     /// Mean accuracy over the trials.
     pub accuracy: f64,
-    /// Standard deviation over the trials; 0 for a single trial. For leave-one-out, where each trial has one image, the
-    /// standard deviation of a share.
+    /// Standard deviation over the trials; 0 for a single trial. For leave-one-out, where each
+    /// trial has one image, the standard deviation of a share.
     pub deviation: f64,
     /// Number of test images in all trials.
     pub tested: usize,
@@ -31,7 +31,8 @@ impl Evaluation {
         self.trials.iter().flat_map(|trial| &trial.outcomes)
     }
 
-    /// Summarizes all trials; `people` is the person in each image, `ranks` the number of ranks to compute.
+    /// Summarizes all trials; `people` is the person in each image, `ranks` the number of ranks to
+    /// compute.
     pub fn summary(&self, people: &[String], ranks: usize) -> Summary {
         let right = |outcome: &Outcome| outcome.ranking.first() == Some(&people[outcome.image]);
         let shares: Vec<f64> = self

@@ -6,24 +6,28 @@
 //! t_Q   the quantile of  √Q_i             all people in the group of i left out
 //! ```
 //!
-//! **The goal of t.** A share of 1 − `accept` (5 %) of new images of enrolled people should be rejected. This rate hardly
-//! depends on the number of enrolled people. The share of accepted strangers does: each enrolled person is one more that a
-//! stranger may resemble. No threshold can fix both rates, so this one fixes the first, and
-//! [`Recognizer::strangers_accepted`] estimates the second.
+//! **The goal of t.** A share of 1 − `accept` (5 %) of new images of enrolled people should be
+//! rejected. This rate hardly depends on the number of enrolled people. The share of accepted
+//! strangers does: each enrolled person is one more that a stranger may resemble. No threshold can
+//! fix both rates, so this one fixes the first, and [`Recognizer::strangers_accepted`] estimates
+//! the second.
 //!
-//! **How it is learned.** Enrolled images are nearer to the model than new ones, because the model was fitted to them. So a
-//! fifth of the images is left out at a time, and their distances to the nearest person, whoever that is, are computed with
-//! a model of the others. They are compared with fewer images than a new image would be, so these distances are too large.
-//! Therefore two fifths are left out as well, and the quantiles are extrapolated by a power law to the number of enrolled
-//! images. With two images per person there is nothing to extrapolate from, and fewer known people are rejected than
-//! intended. With one image per person, nothing is known about how images of one person differ, and nobody is called
-//! unknown.
+//! **How it is learned.** Enrolled images are nearer to the model than new ones, because the model
+//! was fitted to them. So a fifth of the images is left out at a time, and their distances to the
+//! nearest person, whoever that is, are computed with a model of the others. They are compared with
+//! fewer images than a new image would be, so these distances are too large. Therefore two fifths
+//! are left out as well, and the quantiles are extrapolated by a power law to the number of
+//! enrolled images. With two images per person there is nothing to extrapolate from, and fewer
+//! known people are rejected than intended. With one image per person, nothing is known about how
+//! images of one person differ, and nobody is called unknown.
 //!
-//! For t_Q, whole people are left out, because a stranger's face is still a face. With fewer than three people, images are
-//! left out instead. If the components span the whole space, √Q is only rounding, and there is no t_Q.
+//! For t_Q, whole people are left out, because a stranger's face is still a face. With fewer than
+//! three people, images are left out instead. If the components span the whole space, √Q is only
+//! rounding, and there is no t_Q.
 //!
-//! Everything is computed from scores. As long as no direction was dropped, they are the rotated images, so the images are
-//! not needed. Otherwise, the distance between an image and its reconstruction is added to Q.
+//! Everything is computed from scores. As long as no direction was dropped, they are the rotated
+//! images, so the images are not needed. Otherwise, the distance between an image and its
+//! reconstruction is added to Q.
 
 use ndarray::{ArrayView1, Axis};
 use rayon::prelude::*;
@@ -46,7 +50,8 @@ const DISTANCE_ROUNDING_SHARE: f64 = 1e-9;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Thresholds {
-    /// Distance to the nearest person: to the span of the person's images, in features of the metric.
+    /// Distance to the nearest person: to the span of the person's images, in features of the
+    /// metric.
     pub unknown: Option<f64>,
     /// Distance to the space of faces, √Q.
     pub not_a_face: Option<f64>,
@@ -104,8 +109,8 @@ fn not_a_face(recognizer: &Recognizer) -> Result<Option<f64>, Error> {
 }
 
 impl Recognizer {
-    /// The share of strangers that these thresholds would accept, estimated by leaving out a fifth of the people at a
-    /// time; `None` for fewer than three people.
+    /// The share of strangers that these thresholds would accept, estimated by leaving out a fifth
+    /// of the people at a time; `None` for fewer than three people.
     pub fn strangers_accepted(&self, thresholds: Thresholds) -> Result<Option<f64>, Error> {
         let person = self.persons();
         if self.people().len() < MIN_PEOPLE_TO_LEAVE_OUT {
@@ -118,8 +123,8 @@ impl Recognizer {
     }
 }
 
-/// Assigns the n-th image of a person to part n modulo the number of parts. Returns the number of parts and the part of
-/// each image.
+/// Assigns the n-th image of a person to part n modulo the number of parts. Returns the number of
+/// parts and the part of each image.
 fn by_image(person: &[usize]) -> (usize, Vec<usize>) {
     let mut seen = vec![0; person.len()];
     let place: Vec<usize> = person
@@ -133,7 +138,8 @@ fn by_image(person: &[usize]) -> (usize, Vec<usize>) {
     (folds, place.iter().map(|place| place % folds).collect())
 }
 
-/// Assigns all images of a person to one part. Returns the number of parts and the part of each image.
+/// Assigns all images of a person to one part. Returns the number of parts and the part of each
+/// image.
 fn by_person(person: &[usize]) -> (usize, Vec<usize>) {
     (PARTS, person.iter().map(|p| p % PARTS).collect())
 }
@@ -155,7 +161,8 @@ struct LeftOut {
     outside: f64,
 }
 
-/// The distances of every image if its part and the next `parts_out` − 1 parts are left out, in the order of the images.
+/// The distances of every image if its part and the next `parts_out` − 1 parts are left out, in the
+/// order of the images.
 fn left_out(
     recognizer: &Recognizer,
     person: &[usize],

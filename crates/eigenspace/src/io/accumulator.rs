@@ -1,11 +1,13 @@
-//! The bytes of an accumulator: its state, complete, as tensors that are checked when they are read.
+//! The bytes of an accumulator: its state, complete, as tensors that are checked when they are
+//! read.
 //!
 //! ```text
 //! absorb(from_bytes(to_bytes(a)), rows)  =  absorb(a, rows), bit for bit
 //! ```
 //!
-//! `docs/FORMAT.md` has the table of tensors and header keys. The same accumulator always gives the same bytes. The lower
-//! triangle of the scatter is written row by row, because it is symmetric. An accumulator without rows has no tensors.
+//! `docs/FORMAT.md` has the table of tensors and header keys. The same accumulator always gives the
+//! same bytes. The lower triangle of the scatter is written row by row, because it is symmetric. An
+//! accumulator without rows has no tensors.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -37,12 +39,14 @@ use crate::stream::state::EngineState;
 const VERSION: u64 = 1;
 /// The key in the metadata of the safetensors header.
 const KEY: &str = "eigenspace.accumulator";
-/// The products of two features agree with the scatter of each up to this share, or up to the square of a tiny number.
+/// The products of two features agree with the scatter of each up to this share, or up to the
+/// square of a tiny number.
 const PRODUCT_TOLERANCE: f64 = 1e-6;
 const TINY: f64 = 1e-300;
 
 impl Accumulator {
-    /// The accumulator as bytes, which [`from_bytes`](Self::from_bytes) turns into the same accumulator on another machine.
+    /// The accumulator as bytes, which [`from_bytes`](Self::from_bytes) turns into the same
+    /// accumulator on another machine.
     pub fn to_bytes(&self) -> Vec<u8> {
         let tensors = self.stream.as_ref().map_or_else(Vec::new, tensors_of);
         tensors::write(tensors, KEY, |parts| sealed(header_of(self), VERSION, parts.iter().copied()))
@@ -178,7 +182,8 @@ fn stream_of(file: &SafeTensors<'_>, options: &FitOptions) -> Result<EigenspaceS
         (false, true) if inside && planned == Engine::Factor => {
             let rows = factor_of(file, &moments, &bound)?;
             let compressions = integer_of(file, "compressions")?;
-            // A count that could overflow is impossible: that would take a billion compressions per second for a century.
+            // A count that could overflow is impossible: that would take a billion compressions per
+            // second for a century.
             if compressions == 0 || compressions > 1 << 62 {
                 return Err(wrong("the count and the number of compressions"));
             }

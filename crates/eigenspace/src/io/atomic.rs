@@ -4,9 +4,10 @@
 //! write a temporary file in the same directory ─► fsync ─► rename ─► fsync of the directory
 //! ```
 //!
-//! The temporary file has a random name and is locked while it is written. The lock ends with its process, however that
-//! ends, and it is visible to every process that shares the directory, also from other containers. So a temporary file
-//! that is not locked was left behind by a killed process and can be removed.
+//! The temporary file has a random name and is locked while it is written. The lock ends with its
+//! process, however that ends, and it is visible to every process that shares the directory, also
+//! from other containers. So a temporary file that is not locked was left behind by a killed
+//! process and can be removed.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -19,13 +20,14 @@ use crate::io::error::Error;
 /// Temporary files of this process that are not complete.
 static INCOMPLETE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Number of characters of the file name used in the name of the temporary file, whose length the system limits.
+/// Number of characters of the file name used in the name of the temporary file, whose length the
+/// system limits.
 const NAME_CHARACTERS: usize = 40;
 /// The suffix of temporary files.
 const SUFFIX: &str = ".tmp";
 
-/// A file that gets its name only when it is complete. If it is dropped before, it leaves nothing behind, and an existing
-/// file with that name is unchanged.
+/// A file that gets its name only when it is complete. If it is dropped before, it leaves nothing
+/// behind, and an existing file with that name is unchanged.
 ///
 /// ```
 /// use std::io::Write;
@@ -66,8 +68,9 @@ impl AtomicFile {
         self.commit_if(|| Ok(true)).map(drop)
     }
 
-    /// The same if `may`, which is called just before the file is renamed, returns true. Returns the file, which is locked
-    /// until it is closed, or `None` if `may` returned false and nothing was changed.
+    /// The same if `may`, which is called just before the file is renamed, returns true. Returns
+    /// the file, which is locked until it is closed, or `None` if `may` returned false and nothing
+    /// was changed.
     pub(crate) fn commit_if(mut self, may: impl FnOnce() -> io::Result<bool>) -> Result<Option<File>, Error> {
         let finish = || {
             self.file.sync_all()?;
@@ -84,8 +87,8 @@ impl AtomicFile {
         }
     }
 
-    /// Removes temporary files that killed processes left behind while writing this file. Files that are being written
-    /// are kept. If files cannot be locked, nothing is removed.
+    /// Removes temporary files that killed processes left behind while writing this file. Files
+    /// that are being written are kept. If files cannot be locked, nothing is removed.
     pub fn sweep(path: impl AsRef<Path>) {
         let Ok(path) = resolve(path.as_ref()) else { return };
         let Ok(entries) = fs::read_dir(directory_of(&path)) else { return };
@@ -97,7 +100,8 @@ impl AtomicFile {
                 continue;
             }
             let temporary = entry.path();
-            // The lock is held until the file is removed, so that a writer that has just created it notices.
+            // The lock is held until the file is removed, so that a writer that has just created it
+            // notices.
             if let Ok(left) = open_to_lock(&temporary)
                 && left.try_lock().is_ok()
             {

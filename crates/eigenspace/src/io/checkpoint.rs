@@ -1,12 +1,13 @@
-//! Checkpoints: the complete state of a stream, to continue from later with exactly the same result.
+//! Checkpoints: the complete state of a stream, to continue from later with exactly the same
+//! result.
 //!
 //! ```text
 //! update(restore(checkpoint(stream)), rows)  =  update(stream, rows), bit for bit
 //! ```
 //!
-//! A checkpoint consists of the state of the stream (engine, buffer, clock), its options and a text from the caller. It is
-//! encoded by serde and postcard and ends in a SHA-256. Only the version of the program that wrote it can read it; store
-//! and exchange models instead.
+//! A checkpoint consists of the state of the stream (engine, buffer, clock), its options and a text
+//! from the caller. It is encoded by serde and postcard and ends in a SHA-256. Only the version of
+//! the program that wrote it can read it; store and exchange models instead.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -32,7 +33,8 @@ struct Checkpoint<State> {
 }
 
 impl EigenspaceStream {
-    /// The current state of the stream as bytes, with a text from the caller, for example how much was read so far.
+    /// The current state of the stream as bytes, with a text from the caller, for example how much
+    /// was read so far.
     pub fn checkpoint(&self, progress: &str) -> Vec<u8> {
         let mut state = self.state.clone();
         state.buffer.trim();

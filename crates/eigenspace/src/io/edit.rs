@@ -1,14 +1,15 @@
-//! A file that is read, changed and written back, without losing changes that others make at the same time.
+//! A file that is read, changed and written back, without losing changes that others make at the
+//! same time.
 //!
 //! ```text
 //! open     lock the file ─► check that it still has that name ─► compute its checksum
 //! replace  write a new, locked file ─► check that the checksum is still the same ─► rename
 //! ```
 //!
-//! Edits of the same file wait for each other. Renaming replaces the locked file by another one; an edit that waited for
-//! the old file notices this and locks the new one. Changes by programs that do not use the lock are detected by the
-//! checksum, and then nothing is written. If files cannot be locked, the checksum alone is used: one of two simultaneous
-//! edits is rejected.
+//! Edits of the same file wait for each other. Renaming replaces the locked file by another one; an
+//! edit that waited for the old file notices this and locks the new one. Changes by programs that
+//! do not use the lock are detected by the checksum, and then nothing is written. If files cannot
+//! be locked, the checksum alone is used: one of two simultaneous edits is rejected.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
@@ -75,8 +76,8 @@ impl FileEdit {
         &self.path
     }
 
-    /// Replaces the file atomically ([`AtomicFile`]). Fails if somebody else has changed it since it was opened or last
-    /// replaced.
+    /// Replaces the file atomically ([`AtomicFile`]). Fails if somebody else has changed it since
+    /// it was opened or last replaced.
     pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let mut file = AtomicFile::create(&self.path)?;
         file.write_all(bytes).map_err(|source| file.failed(source))?;
@@ -103,7 +104,8 @@ impl FileEdit {
     }
 }
 
-/// Opens and locks the file with this name. `None` if somebody else has locked it and `wait` is false.
+/// Opens and locks the file with this name. `None` if somebody else has locked it and `wait` is
+/// false.
 fn lock(path: &Path, wait: bool) -> io::Result<Option<File>> {
     loop {
         let found = fs::metadata(path)?;

@@ -43,7 +43,8 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// A program that does not use our locks changed the file between reading it and writing it back.
+    /// A program that does not use our locks changed the file between reading it and writing it
+    /// back.
     #[error("cannot write `{path}`: another program changed it after it was read", path = printable_path(path))]
     Changed {
         /// The file.

@@ -1,4 +1,5 @@
-//! Model files: written completely or not at all, and read only up to the length that the header states.
+//! Model files: written completely or not at all, and read only up to the length that the header
+//! states.
 //!
 //! ```text
 //! save = to_bytes ─► AtomicFile        load = header ─► stated length ─► bytes ─► checks
@@ -16,8 +17,8 @@ use crate::io::tensors::{HEADER_LIMIT, announced_length};
 use crate::model::eigenspace_model::EigenspaceModel;
 
 impl EigenspaceModel {
-    /// Writes the file atomically: to a temporary file in the same directory, which is synced and then renamed. If
-    /// anything fails, an existing file is unchanged.
+    /// Writes the file atomically: to a temporary file in the same directory, which is synced and
+    /// then renamed. If anything fails, an existing file is unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         AtomicFile::write(path, &self.to_bytes())
     }
@@ -32,7 +33,8 @@ impl EigenspaceModel {
     }
 }
 
-/// The bytes of a file that has the length stated in its header; `expected` is `model` or `recognizer`.
+/// The bytes of a file that has the length stated in its header; `expected` is `model` or
+/// `recognizer`.
 pub(crate) fn read(path: &Path, expected: &'static str) -> Result<Vec<u8>, Error> {
     read_announced(path, expected)
         .map_err(|source| Error::Io { action: "read", path: path.into(), source })?

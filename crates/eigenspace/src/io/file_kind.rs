@@ -52,7 +52,8 @@ impl FileKind {
         if matches!(start, [b'P', b'1'..=b'6', space, ..] if space.is_ascii_whitespace()) {
             return Some(Self::Pgm);
         }
-        // The length of a safetensors header has bytes that are zero. Text of other encodings than UTF-8 is text too.
+        // The length of a safetensors header has bytes that are zero. Text of other encodings than
+        // UTF-8 is text too.
         let is_text = |&byte: &u8| byte >= b' ' || byte.is_ascii_whitespace();
         (!start.is_empty() && start.iter().all(is_text)).then_some(Self::Text)
     }

@@ -6,8 +6,9 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::stream::options::FitOptions;
 
 impl FitOptions {
-    /// The model of all rows of a source. The next block is read while the last one is computed, so memory holds at most
-    /// three blocks and the state of the stream. The model has the column names and the image shape of the source.
+    /// The model of all rows of a source. The next block is read while the last one is computed, so
+    /// memory holds at most three blocks and the state of the stream. The model has the column
+    /// names and the image shape of the source.
     ///
     /// ```
     /// use eigenspace::FitOptions;

@@ -1,10 +1,10 @@
 //! The bytes of a model: safetensors, in which every number is checked when it is read.
 //!
-//! `docs/FORMAT.md` has the tables of tensors and header keys; a test compares them with a saved model. Equal
-//! models give equal bytes, and any safetensors reader can read the tensors.
+//! `docs/FORMAT.md` has the tables of tensors and header keys; a test compares them with a saved
+//! model. Equal models give equal bytes, and any safetensors reader can read the tensors.
 //!
-//! A file may contain more tensors, which the checksum includes. A recognizer is a model file with additional tensors
-//! (`faces/file.rs`), so every command that reads models can read it.
+//! A file may contain more tensors, which the checksum includes. A recognizer is a model file with
+//! additional tensors (`faces/file.rs`), so every command that reads models can read it.
 
 use ndarray::{Array1, Array2};
 use safetensors::tensor::{Dtype, SafeTensors};
@@ -31,7 +31,8 @@ impl EigenspaceModel {
         self.to_bytes_with(None, Vec::new())
     }
 
-    /// The same with the data of a recognizer: an entry of the header, and tensors with other names than the model's.
+    /// The same with the data of a recognizer: an entry of the header, and tensors with other names
+    /// than the model's.
     pub(crate) fn to_bytes_with(&self, faces: Option<Value>, more: Vec<Tensor<'_>>) -> Vec<u8> {
         let (rank, features) = (self.rank(), self.features());
         let mut tensors: Vec<Tensor<'_>> = vec![

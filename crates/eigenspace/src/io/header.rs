@@ -1,11 +1,13 @@
-//! The header of a model file: a JSON object with the version, the settings, the metadata and the checksum.
+//! The header of a model file: a JSON object with the version, the settings, the metadata and the
+//! checksum.
 //!
 //! ```text
 //! {"center": …, "components": …, "faces": …, "metadata": …, "sha256": …, "version": 3, "weights": …}
 //! ```
 //!
-//! `docs/FORMAT.md` has the table of its keys. The checksum is the SHA-256 of this text, in which the digits of
-//! the checksum itself are zeros, and of every tensor. So a reader needs no rule for how JSON is spelled.
+//! `docs/FORMAT.md` has the table of its keys. The checksum is the SHA-256 of this text, in which
+//! the digits of the checksum itself are zeros, and of every tensor. So a reader needs no rule for
+//! how JSON is spelled.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -28,7 +30,8 @@ pub(crate) struct Header {
     pub(crate) components: Components,
     pub(crate) weights: WeightKind,
     pub(crate) metadata: Metadata,
-    /// What a recognizer stores in addition to its tensors, as JSON, because only `faces/file.rs` knows its type.
+    /// What a recognizer stores in addition to its tensors, as JSON, because only `faces/file.rs`
+    /// knows its type.
     pub(crate) faces: Option<Value>,
 }
 
@@ -50,7 +53,8 @@ impl Header {
         sealed(header, VERSION, tensors)
     }
 
-    /// Reads the text of a header, and compares its checksum with these tensors, which are sorted by name.
+    /// Reads the text of a header, and compares its checksum with these tensors, which are sorted
+    /// by name.
     pub(crate) fn read<'a>(text: &str, tensors: impl Iterator<Item = Summed<'a>>) -> Result<Self, FormatError> {
         let json = unsealed(text, VERSION, tensors)?;
         let word = |key: &'static str| json.get(key).and_then(Value::as_str).ok_or(FormatError::Metadata { key });
@@ -66,7 +70,8 @@ impl Header {
     }
 }
 
-/// The text of a header of this version with the checksum of itself and of these tensors, which are sorted by name.
+/// The text of a header of this version with the checksum of itself and of these tensors, which are
+/// sorted by name.
 pub(crate) fn sealed<'a>(mut header: Value, version: u64, tensors: impl Iterator<Item = Summed<'a>>) -> String {
     (header["sha256"], header["version"]) = (NO_SUM.into(), version.into());
     header["sha256"] = checksum(&header.to_string(), tensors).into();

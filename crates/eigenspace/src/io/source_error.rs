@@ -1,7 +1,7 @@
 //! Errors of row sources.
 //!
-//! Messages about text files name the line, counted from 1 as in editors. All others name the row, counted from 0 as in
-//! NumPy and in the rest of this library.
+//! Messages about text files name the line, counted from 1 as in editors. All others name the row,
+//! counted from 0 as in NumPy and in the rest of this library.
 
 mod hint;
 
@@ -31,7 +31,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a column is read. This determines what can be done about a column that does not hold numbers.
+/// Why a column is read. This determines what can be done about a column that does not hold
+/// numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Needed {
@@ -44,7 +45,8 @@ pub enum Needed {
     ByModel,
 }
 
-/// Why a source cannot be read as rows of numbers. The path is in [`Error::Source`](crate::io::Error::Source).
+/// Why a source cannot be read as rows of numbers. The path is in
+/// [`Error::Source`](crate::io::Error::Source).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
@@ -106,7 +108,8 @@ pub enum SourceError {
         expected: usize,
         /// Columns of this row.
         found: usize,
-        /// Another delimiter that divides this line and the first into the same number of cells, some of them numbers.
+        /// Another delimiter that divides this line and the first into the same number of cells,
+        /// some of them numbers.
         delimiter: Option<char>,
     },
     /// Weights in more than one column.
@@ -210,7 +213,8 @@ pub enum SourceError {
         others: Vec<String>,
         /// Whether no column to read has only numbers in these lines.
         all: bool,
-        /// Another delimiter that divides this line and the first into the same number of cells, some of them numbers.
+        /// Another delimiter that divides this line and the first into the same number of cells,
+        /// some of them numbers.
         delimiter: Option<char>,
     },
     /// Text where a weight should be.
@@ -299,7 +303,8 @@ pub enum SourceError {
         /// Values of a pixel of this one.
         found: usize,
     },
-    /// An image with another number of bits per value than the first, so that its values have another scale.
+    /// An image with another number of bits per value than the first, so that its values have
+    /// another scale.
     #[error("the image has {found} bits per value, expected {expected}")]
     ImageDepth {
         /// Bits of the first.

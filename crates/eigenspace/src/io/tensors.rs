@@ -1,11 +1,12 @@
-//! The parts of a file: tensors of numbers, each checked when it is read, and a header with a checksum.
+//! The parts of a file: tensors of numbers, each checked when it is read, and a header with a
+//! checksum.
 //!
 //! ```text
 //! header length · header (JSON) · tensors, sorted by name        safetensors
 //! ```
 //!
-//! Models (`format.rs`) and accumulators (`accumulator.rs`) consist of the same moments and bounds; they are written and
-//! read here.
+//! Models (`format.rs`) and accumulators (`accumulator.rs`) consist of the same moments and bounds;
+//! they are written and read here.
 
 use std::borrow::Cow;
 
@@ -20,8 +21,8 @@ use crate::model::weight::Weight;
 use crate::model::weight::WeightKind;
 use crate::rows::element::LARGEST_MAGNITUDE;
 
-/// Largest accepted header: a few thousand bytes, and the metadata, which is escaped in JSON twice and can become four
-/// times as long.
+/// Largest accepted header: a few thousand bytes, and the metadata, which is escaped in JSON twice
+/// and can become four times as long.
 pub(crate) const HEADER_LIMIT: u64 = 1 << 26;
 
 /// A tensor to be written: name, type, shape, bytes.
@@ -32,7 +33,8 @@ pub(crate) fn floats<'a>(values: impl Iterator<Item = &'a f64>) -> Cow<'static, 
     Cow::Owned(values.flat_map(|value| value.to_le_bytes()).collect())
 }
 
-/// The same without a copy if the numbers are already stored as these bytes; the basis is the largest part of a file.
+/// The same without a copy if the numbers are already stored as these bytes; the basis is the
+/// largest part of a file.
 pub(crate) fn bytes_of_rows(rows: ArrayView2<'_, f64>) -> Cow<'_, [u8]> {
     match rows.to_slice() {
         Some(numbers) if cfg!(target_endian = "little") => Cow::Borrowed(bytemuck::cast_slice(numbers)),

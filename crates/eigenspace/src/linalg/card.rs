@@ -11,8 +11,9 @@
 //! | [`Card::copy`], [`Card::add`] | copies and sums of matrices on the card |
 //! | [`Card::residuals`] | how far eigenvectors are from being exact |
 //!
-//! Matrices are row-major. Work is queued; only operations that return numbers wait for it. `stand_in.rs` computes the same on
-//! the CPU, to test the code around a card on machines that have none.
+//! Matrices are row-major. Work is queued; only operations that return numbers wait for it.
+//! `stand_in.rs` computes the same on the CPU, to test the code around a card on machines that have
+//! none.
 
 use std::any::Any;
 use std::fmt;
@@ -39,12 +40,13 @@ pub(crate) type Words<'a> = (&'a [f64], &'a [f64]);
 #[derive(Clone, Copy)]
 pub(crate) enum Make<'a> {
     Wide(&'a (dyn Fn(usize, &mut [f64]) -> bool + Sync)),
-    /// In f32, without loss. They are copied as f32, which takes half the time, and converted on the card.
+    /// In f32, without loss. They are copied as f32, which takes half the time, and converted on
+    /// the card.
     Narrow(&'a (dyn Fn(usize, &mut [f32]) -> bool + Sync)),
 }
 
-/// Number of rows that are summed before the sum is added to the others, which keeps long sums precise: on cards and in
-/// `moments.rs`.
+/// Number of rows that are summed before the sum is added to the others, which keeps long sums
+/// precise: on cards and in `moments.rs`.
 pub(crate) const SUMMED_ROWS: usize = 32;
 /// Numbers that are converted at a time.
 pub(crate) const CONVERTED: usize = 2048;
@@ -113,13 +115,14 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
     /// Reserves a matrix of zeros.
     fn zeros(&self, rows: usize, columns: usize) -> Result<Matrix, DeviceError>;
 
-    /// Copies rows to the matrix, from this row on. The rows may change as soon as this returns; the card may have them
-    /// later.
+    /// Copies rows to the matrix, from this row on. The rows may change as soon as this returns;
+    /// the card may have them later.
     fn upload(&self, rows: ArrayView2<'_, f64>, to: &mut Matrix, first: usize) -> Result<(), DeviceError>;
 
-    /// Makes the numbers of `home` and copies them to the card, from this row on. `make` writes the part that starts at a
-    /// cell, and says whether its numbers are valid. Returns whether all of them are. If not `keep`, the numbers are only on
-    /// the card afterward, and `home` is undefined, as it is if the card fails.
+    /// Makes the numbers of `home` and copies them to the card, from this row on. `make` writes the
+    /// part that starts at a cell, and says whether its numbers are valid. Returns whether all of
+    /// them are. If not `keep`, the numbers are only on the card afterward, and `home` is
+    /// undefined, as it is if the card fails.
     fn upload_made(
         &self,
         home: &mut [f64],
@@ -132,7 +135,8 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
     /// Whether the absolute values of the first `rows` rows are at most this limit.
     fn within(&self, x: &Matrix, rows: usize, limit: f64) -> Result<bool, DeviceError>;
 
-    /// Checks that rows of another library are in the memory of the card, and waits until they are written.
+    /// Checks that rows of another library are in the memory of the card, and waits until they are
+    /// written.
     fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError>;
 
     /// Copies such rows, which were checked, to the first rows of a matrix.
@@ -159,11 +163,12 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
         roots: Option<&[f64]>,
     ) -> Result<Vec<f64>, DeviceError>;
 
-    /// The lower triangle of A Aᵀ for A = [ F ; X ], of these numbers of rows. If `orthogonal`, the rows of F are orthogonal
-    /// to each other, and only their lengths are computed.
+    /// The lower triangle of A Aᵀ for A = [ F ; X ], of these numbers of rows. If `orthogonal`, the
+    /// rows of F are orthogonal to each other, and only their lengths are computed.
     fn gram(&self, f: (&Matrix, usize), x: (&Matrix, usize), orthogonal: bool) -> Result<Matrix, DeviceError>;
 
-    /// At least the leading `wanted` eigenvalues of a symmetric matrix, non-increasing, and their eigenvectors.
+    /// At least the leading `wanted` eigenvalues of a symmetric matrix, non-increasing, and their
+    /// eigenvectors.
     fn eigen(&self, lower: Matrix, wanted: usize) -> Result<(Vec<f64>, Vectors), DeviceError>;
 
     /// The leading eigenvectors, one per row.
@@ -179,13 +184,15 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
         out: &mut Matrix,
     ) -> Result<(), DeviceError>;
 
-    /// The squared lengths of the first `rows` rows, and whether each has a cell beyond the limit of its column.
+    /// The squared lengths of the first `rows` rows, and whether each has a cell beyond the limit
+    /// of its column.
     fn lengths(&self, f: &Matrix, rows: usize, limits: &[f64]) -> Result<(Vec<f64>, Vec<bool>), DeviceError>;
 
     /// M + δ += XᵀX in the lower triangle, for the first `rows` rows of X.
     fn add_scatter(&self, m: &mut Matrix, low: &mut Matrix, x: &Matrix, rows: usize) -> Result<(), DeviceError>;
 
-    /// Copies the first `rows` rows of a matrix to the first rows of another one with as many columns.
+    /// Copies the first `rows` rows of a matrix to the first rows of another one with as many
+    /// columns.
     fn copy(&self, from: &Matrix, rows: usize, to: &mut Matrix) -> Result<(), DeviceError>;
 
     /// A += B for matrices of the same shape.
@@ -197,7 +204,8 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
     /// Z B.
     fn combinations(&self, z: &Matrix, b: &Matrix) -> Result<Matrix, DeviceError>;
 
-    /// ‖v M − λ v‖² for the leading eigenvectors v of a symmetric matrix, given by its lower triangle, one for each value λ.
+    /// ‖v M − λ v‖² for the leading eigenvectors v of a symmetric matrix, given by its lower
+    /// triangle, one for each value λ.
     fn residuals(&self, lower: &Matrix, u: &Vectors, values: &[f64]) -> Result<Vec<f64>, DeviceError>;
 }
 
@@ -220,8 +228,8 @@ pub(crate) type Eigenpairs = (Array1<f64>, Array2<f64>);
 /// Fewer rows are decomposed sooner on the CPU.
 pub(crate) const MIN_CARD_ROWS: usize = 512;
 
-/// The eigenpairs of [`checked_eigen`] for a matrix on the host, given by its lower triangle. `None` if the CPU is faster, if
-/// the card has failed, or if the result fails its check.
+/// The eigenpairs of [`checked_eigen`] for a matrix on the host, given by its lower triangle.
+/// `None` if the CPU is faster, if the card has failed, or if the result fails its check.
 pub(crate) fn eigen_on_card(card: &dyn Card, g: ArrayView2<'_, f64>, keep: usize) -> Option<Eigenpairs> {
     let size = g.nrows();
     if size < MIN_CARD_ROWS {
@@ -235,8 +243,9 @@ pub(crate) fn eigen_on_card(card: &dyn Card, g: ArrayView2<'_, f64>, keep: usize
     solve().unwrap_or_default()
 }
 
-/// The leading eigenvalues of a symmetric matrix on a card, given by its lower triangle: at least one more than `keep`, if
-/// there are as many. And the leading `keep` eigenvectors. `None` if they fail the check, which runs on the card too.
+/// The leading eigenvalues of a symmetric matrix on a card, given by its lower triangle: at least
+/// one more than `keep`, if there are as many. And the leading `keep` eigenvectors. `None` if they
+/// fail the check, which runs on the card too.
 pub(crate) fn checked_eigen(card: &dyn Card, lower: &Matrix, keep: usize) -> Result<Option<Eigenpairs>, DeviceError> {
     let (values, u) = card.eigen(copy_of(card, lower)?, keep.saturating_add(1))?;
     if keep == 0 || values.len() < keep || values.iter().any(|value| !value.is_finite()) {
@@ -268,5 +277,6 @@ fn are_orthonormal(gram: ArrayView2<'_, f64>) -> bool {
         .all(|(i, row)| row.iter().take(i).all(|x| near(*x, 0.0)) && near(row[i], 1.0))
 }
 
-/// Largest accepted difference between an entry of the Gram matrix of eigenvectors and the identity.
+/// Largest accepted difference between an entry of the Gram matrix of eigenvectors and the
+/// identity.
 const CARD_ORTHONORMALITY_TOLERANCE: f64 = 1e-12;

@@ -25,7 +25,8 @@ pub enum Device {
     Cpu,
     /// The CUDA device with this number, from 0. An error if it cannot be used.
     Cuda(usize),
-    /// The first CUDA device if there is one and the rows are wide enough for it, otherwise the CPU.
+    /// The first CUDA device if there is one and the rows are wide enough for it, otherwise the
+    /// CPU.
     Auto,
 }
 
@@ -57,7 +58,8 @@ impl FromStr for Device {
     }
 }
 
-/// With fewer features, [`Device::Auto`] is the CPU: copying the rows would take as long as computing with them.
+/// With fewer features, [`Device::Auto`] is the CPU: copying the rows would take as long as
+/// computing with them.
 const AUTO_FEATURES: usize = 1024;
 
 impl Device {

@@ -1,4 +1,5 @@
-//! Symmetric eigenproblems: G = Q T Qᵀ with T tridiagonal, T = W diag(λ) Wᵀ. Every result is checked.
+//! Symmetric eigenproblems: G = Q T Qᵀ with T tridiagonal, T = W diag(λ) Wᵀ. Every result is
+//! checked.
 
 use std::ops::Range;
 
@@ -17,15 +18,18 @@ use super::reduction::Reduction;
 use super::slices::{rows_of, scale_to_one};
 use super::tridiagonal::Tridiagonal;
 
-/// From this size on, the eigenvectors of a tridiagonal matrix are computed in parallel, in this number of parts.
+/// From this size on, the eigenvectors of a tridiagonal matrix are computed in parallel, in this
+/// number of parts.
 const PARALLEL_SOLVE_ROWS: usize = 384;
 const PARALLEL_SOLVE_PARTS: usize = 4;
 /// From this size on, computing only some of the eigenvectors is faster than computing all.
 const PARTIAL_SOLVE_ROWS: usize = 64;
-/// Vectors whose Gram matrix is further than this from the identity, in the Frobenius norm, are too close to parallel to
-/// be orthonormalized. Below it, the condition number of the Cholesky factor is at most √3.
+/// Vectors whose Gram matrix is further than this from the identity, in the Frobenius norm, are too
+/// close to parallel to be orthonormalized. Below it, the condition number of the Cholesky factor
+/// is at most √3.
 const MAX_GRAM_DEVIATION: f64 = 0.5;
-/// Largest accepted difference between an entry of the Gram matrix of eigenvectors and the identity.
+/// Largest accepted difference between an entry of the Gram matrix of eigenvectors and the
+/// identity.
 const EIGENVECTOR_ORTHONORMALITY_TOLERANCE: f64 = 1e-13;
 
 /// Eigenvalues, non-increasing, and eigenvectors (one per row) of a symmetric matrix given by its
@@ -36,11 +40,12 @@ pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> (Array1<f64>, Array2<f64>) {
     (eigen.values, vectors)
 }
 
-/// The eigenvalues of a symmetric matrix G = Q T Qᵀ, where T = W diag(λ) Wᵀ is tridiagonal. The eigenvectors Q W are
-/// computed on request.
+/// The eigenvalues of a symmetric matrix G = Q T Qᵀ, where T = W diag(λ) Wᵀ is tridiagonal. The
+/// eigenvectors Q W are computed on request.
 ///
-/// faer 0.24.4 deflates by an absolute threshold if there are 129 or more rows, so the matrix is scaled first. A large problem is
-/// divided into a fixed number of parts, so its bytes do not depend on the number of threads.
+/// faer 0.24.4 deflates by an absolute threshold if there are 129 or more rows, so the matrix is
+/// scaled first. A large problem is divided into a fixed number of parts, so its bytes do not
+/// depend on the number of threads.
 pub(crate) struct Eigen {
     /// Non-increasing.
     pub(crate) values: Array1<f64>,
@@ -55,7 +60,8 @@ pub(crate) struct Eigen {
 }
 
 impl Eigen {
-    /// Decomposes a matrix given by its lower triangle, and computes at least the `wanted` largest values.
+    /// Decomposes a matrix given by its lower triangle, and computes at least the `wanted` largest
+    /// values.
     pub(crate) fn of(g: ArrayView2<'_, f64>, wanted: usize) -> Self {
         let n = g.nrows();
         let par = if n < PARALLEL_SOLVE_ROWS { Par::Seq } else { Par::rayon(PARALLEL_SOLVE_PARTS) };
@@ -118,17 +124,19 @@ fn diagonals(reflectors: &Mat<f64>) -> (Vec<f64>, Vec<f64>) {
     ((0..n).map(|i| reflectors[(i, i)]).collect(), (1..n).map(|i| reflectors[(i, i - 1)]).collect())
 }
 
-/// All eigenvalues, non-increasing, and eigenvectors, one per row, of a tridiagonal matrix, by the fastest method
-/// whose result passes the check.
+/// All eigenvalues, non-increasing, and eigenvectors, one per row, of a tridiagonal matrix, by the
+/// fastest method whose result passes the check.
 ///
-/// faer 0.24.4 uses divide and conquer. For clustered or vanishing spectra it sometimes does not converge, or returns
-/// wrong pairs. QL iteration is slower and has never failed in our tests; Jacobi rotations cannot fail.
+/// faer 0.24.4 uses divide and conquer. For clustered or vanishing spectra it sometimes does not
+/// converge, or returns wrong pairs. QL iteration is slower and has never failed in our tests;
+/// Jacobi rotations cannot fail.
 pub(super) fn all_pairs(t: &Tridiagonal<'_>, par: Par) -> (Array1<f64>, Array2<f64>) {
     let right = |pairs: &(Array1<f64>, Array2<f64>)| are_eigenpairs(t, pairs.0.view(), pairs.1.view());
     divide_and_conquer(t, par).filter(right).or_else(|| t.all().filter(right)).unwrap_or_else(|| by_rotations(t))
 }
 
-/// Whether these are all the eigenpairs: sorted, orthonormal, with the residual of a backward stable method.
+/// Whether these are all the eigenpairs: sorted, orthonormal, with the residual of a backward
+/// stable method.
 pub(super) fn are_eigenpairs(t: &Tridiagonal<'_>, values: ArrayView1<'_, f64>, vectors: ArrayView2<'_, f64>) -> bool {
     let sorted = values.windows(2).into_iter().all(|pair| pair[0] >= pair[1]); // false for NaN
     sorted
@@ -144,15 +152,16 @@ pub(super) fn by_rotations(t: &Tridiagonal<'_>) -> (Array1<f64>, Array2<f64>) {
         (shifted[[i, i + 1]], shifted[[i + 1, i]]) = (*e, *e);
     }
     let (values, mut vectors) = jacobi::svd(shifted.view());
-    // A zero eigenvalue of the shifted matrix has no direction; any one that is orthogonal to the others is right.
+    // A zero eigenvalue of the shifted matrix has no direction; any one that is orthogonal to the
+    // others is right.
     replace_zero_rows(&mut vectors);
     debug_assert_eq!(values.len(), n);
     (values - norm, vectors)
 }
 
-/// Replaces rows of zeros, which come last, by unit rows orthogonal to all before them. The other rows are orthonormal, so
-/// the part of the unit vector e_j that is orthogonal to them has the squared length 1 − Σ_i r_ij². The longest one is
-/// taken; it is at least 1/√width long.
+/// Replaces rows of zeros, which come last, by unit rows orthogonal to all before them. The other
+/// rows are orthonormal, so the part of the unit vector e_j that is orthogonal to them has the
+/// squared length 1 − Σ_i r_ij². The longest one is taken; it is at least 1/√width long.
 pub(crate) fn replace_zero_rows(rows: &mut Array2<f64>) {
     let (count, width) = rows.dim();
     let mut squares = Array1::<f64>::zeros(width);
@@ -172,7 +181,8 @@ pub(crate) fn replace_zero_rows(rows: &mut Array2<f64>) {
     }
 }
 
-/// All eigenvalues, non-increasing, and eigenvectors, one per row, of a tridiagonal matrix; `None` if faer fails.
+/// All eigenvalues, non-increasing, and eigenvectors, one per row, of a tridiagonal matrix; `None`
+/// if faer fails.
 fn divide_and_conquer(t: &Tridiagonal<'_>, par: Par) -> Option<(Array1<f64>, Array2<f64>)> {
     let n = t.diagonal.len();
     let (mut values, mut vectors) = (Array1::<f64>::zeros(n), Array2::<f64>::zeros((n, n)));
@@ -193,7 +203,8 @@ fn divide_and_conquer(t: &Tridiagonal<'_>, par: Par) -> Option<(Array1<f64>, Arr
     Some((values.as_standard_layout().into_owned(), vectors.as_standard_layout().into_owned()))
 }
 
-/// The leading eigenpairs of a tridiagonal matrix, or `None` if they are too close together to be separated.
+/// The leading eigenpairs of a tridiagonal matrix, or `None` if they are too close together to be
+/// separated.
 fn leading(t: &Tridiagonal<'_>, wanted: usize) -> Option<(Array1<f64>, Array2<f64>)> {
     let (values, mut vectors) = t.leading(wanted);
     let g = gram(vectors.view());

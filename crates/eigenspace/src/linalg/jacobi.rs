@@ -4,11 +4,12 @@
 //! J A = diag(s) V        J orthogonal, found by rotating two rows at a time until all are orthogonal
 //! ```
 //!
-//! Every step mixes two rows and never two columns, so the error of a column is relative to its own length, however
-//! short it is compared with the others. If the features have different units, the small ones keep all their digits
-//! (J. Demmel and K. Veselić, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 13(4), 1992). Rows
-//! are sorted by length first, and the longer one stays in front (P. P. M. de Rijk, 1989), so that a few sweeps are
-//! enough. This is the fallback of every decomposition here.
+//! Every step mixes two rows and never two columns, so the error of a column is relative to its own
+//! length, however short it is compared with the others. If the features have different units, the
+//! small ones keep all their digits (J. Demmel and K. Veselić, *Jacobi's method is more accurate
+//! than QR*, SIAM J. Matrix Anal. Appl. 13(4), 1992). Rows are sorted by length first, and the
+//! longer one stays in front (P. P. M. de Rijk, 1989), so that a few sweeps are enough. This is the
+//! fallback of every decomposition here.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
@@ -19,7 +20,8 @@ const MAX_SWEEPS: usize = 60;
 /// Rows shorter than this count as zero, because their squares underflow.
 const NEGLIGIBLE_LENGTH: f64 = 1e-150;
 
-/// Rotates rows until they are orthogonal, and sorts them by length. Afterward they are diag(s) V. Returns s.
+/// Rotates rows until they are orthogonal, and sorts them by length. Afterward they are diag(s) V.
+/// Returns s.
 pub(crate) fn orthogonalize(rows: &mut Array2<f64>) -> Array1<f64> {
     if !rows.is_standard_layout() {
         *rows = rows.as_standard_layout().into_owned();
@@ -69,7 +71,8 @@ fn rotate_pair(cells: &mut [f64], width: usize, squares: &mut [f64], i: usize, j
     true
 }
 
-/// Cosine and sine that make rows of squared lengths a, b and product c orthogonal, the longer one first.
+/// Cosine and sine that make rows of squared lengths a, b and product c orthogonal, the longer one
+/// first.
 fn rotation(a: f64, b: f64, c: f64) -> (f64, f64) {
     if c == 0.0 {
         return (0.0, 1.0);
@@ -120,8 +123,8 @@ fn length(row: &[f64]) -> f64 {
     dot(row, row).sqrt()
 }
 
-/// Singular values, non-increasing, and right singular vectors, one per row, of a matrix with no more rows
-/// than columns. A row of zeros has no direction; its vector is zero.
+/// Singular values, non-increasing, and right singular vectors, one per row, of a matrix with no
+/// more rows than columns. A row of zeros has no direction; its vector is zero.
 pub(crate) fn svd(rows: ArrayView2<'_, f64>) -> (Array1<f64>, Array2<f64>) {
     let mut rows = rows.to_owned();
     let values = orthogonalize(&mut rows);
@@ -137,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_table_of_unlike_units_keeps_the_digits_of_every_feature() {
-        // Three features in units 1e10 apart; the second is twice the first plus an independent part, in its units.
+        // Three features in units 1e10 apart; the second is twice the first plus an independent
+        // part, in its units.
         let independent = [[3.0, 1.0, 0.5], [0.0, 2.0, -1.0], [0.0, 0.0, 1.5]];
         let units = [1e10, 1.0, 1e-10];
         let mut rows = Array2::from_shape_fn((3, 3), |(i, j)| independent[i][j] * units[j]);

@@ -5,13 +5,15 @@
 //! v_i = s_i Q                                               ‖v_i M − θ_i v_i‖ ≤ tolerance · θ₁
 //! ```
 //!
-//! The next rows are what is left of the last products, x_p M, outside the span of Q (block Lanczos, orthogonalized against
-//! all rows twice). When there is no more room, Q is replaced by its best directions (thick restart), so those that have
-//! converged are never computed again. The first rows are random, from a fixed seed. If nothing is left outside the span,
-//! random rows continue: this finds all of several equal eigenvalues.
+//! The next rows are what is left of the last products, x_p M, outside the span of Q (block
+//! Lanczos, orthogonalized against all rows twice). When there is no more room, Q is replaced by
+//! its best directions (thick restart), so those that have converged are never computed again. The
+//! first rows are random, from a fixed seed. If nothing is left outside the span, random rows
+//! continue: this finds all of several equal eigenvalues.
 //!
-//! Golub & Underwood, *The block Lanczos method for computing eigenvalues*, 1977; Wu & Simon, *Thick-restart Lanczos method
-//! for large symmetric eigenvalue problems*, SIAM J. Matrix Anal. Appl. 22(2), 2000.
+//! Golub & Underwood, *The block Lanczos method for computing eigenvalues*, 1977; Wu & Simon,
+//! *Thick-restart Lanczos method for large symmetric eigenvalue problems*, SIAM J. Matrix Anal.
+//! Appl. 22(2), 2000.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
 
@@ -202,7 +204,8 @@ impl<'a, O: Operator<W>, const W: usize> Krylov<'a, O, W> {
         along
     }
 
-    /// Makes the next rows orthonormal, to each other and to Q. Rows that are only rounding become zero and come last.
+    /// Makes the next rows orthonormal, to each other and to Q. Rows that are only rounding become
+    /// zero and come last.
     fn orthonormalize_next(&mut self) {
         let mut next = std::mem::take(&mut self.next);
         let floor = PRODUCT_ROUNDING_SHARE * self.largest;
@@ -280,15 +283,16 @@ impl<'a, O: Operator<W>, const W: usize> Krylov<'a, O, W> {
     }
 }
 
-/// Number of vectors after which a residual that decreases as between two checks reaches the goal; not the last third of
-/// them, because it decreases faster and faster.
+/// Number of vectors after which a residual that decreases as between two checks reaches the goal;
+/// not the last third of them, because it decreases faster and faster.
 fn predicted(before: Option<(usize, f64)>, now: (usize, f64), goal: f64) -> usize {
     let Some(before) = before.filter(|before| before.1 > now.1 && now.1 > goal && now.0 > before.0) else { return 0 };
     let rate = (before.1 / now.1).ln() / (now.0 - before.0) as f64;
     (0.7 * (now.1 / goal).ln() / rate) as usize
 }
 
-/// Makes lanes orthonormal. Those that are shorter than `floor` beside the others become zero and come last.
+/// Makes lanes orthonormal. Those that are shorter than `floor` beside the others become zero and
+/// come last.
 pub(crate) fn orthonormalize<const W: usize>(lanes: &mut Lanes<W>, floor: f64) {
     for _ in 0..3 {
         let gram = gram_of_lanes(lanes);

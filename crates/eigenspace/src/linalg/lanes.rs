@@ -4,8 +4,9 @@
 //! Q = [ q₁ … q_W ]   one number of each vector after the other        A Q,   Aᵀ (A Q)
 //! ```
 //!
-//! Each cell of A is multiplied by one or two vector registers. [`ROWS`] rows of A are multiplied at a time, whose sums stay
-//! in registers. General matrix products reach a third of this rate or less if one side is as thin as this.
+//! Each cell of A is multiplied by one or two vector registers. [`ROWS`] rows of A are multiplied
+//! at a time, whose sums stay in registers. General matrix products reach a third of this rate or
+//! less if one side is as thin as this.
 
 use std::ops::{Deref, DerefMut};
 
@@ -22,8 +23,8 @@ const LINE: usize = 8;
 
 /// W vectors of the same length: entry j has the j-th number of each.
 ///
-/// The first entry begins a line of a cache. Sparse rows need entries in any order, and an entry that is in two lines takes
-/// twice the time to load.
+/// The first entry begins a line of a cache. Sparse rows need entries in any order, and an entry
+/// that is in two lines takes twice the time to load.
 #[derive(Debug)]
 pub(crate) struct Lanes<const W: usize> {
     cells: Vec<f64>,
@@ -229,8 +230,8 @@ fn each_group<const W: usize>(
     }
 }
 
-/// A Q, and Aᵀ A Q. The rows of A are divided into at most this number of parts that are multiplied in parallel. Their
-/// sums are added in order, so the bytes do not depend on the number of threads.
+/// A Q, and Aᵀ A Q. The rows of A are divided into at most this number of parts that are multiplied
+/// in parallel. Their sums are added in order, so the bytes do not depend on the number of threads.
 pub(crate) fn there_and_back<const W: usize>(
     a: ArrayView2<'_, f64>,
     lanes: &[[f64; W]],

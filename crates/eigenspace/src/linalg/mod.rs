@@ -1,8 +1,9 @@
 //! Matrix products and decompositions. This is the only directory that uses faer.
 //!
-//! Products are divided into panels, decompositions into a fixed number of parts, so results do not depend on the number
-//! of threads. Everything is computed in f64, except that f32 rows are projected in f32. Every decomposition is checked
-//! against its definition; if the check fails, a slower and more robust method computes it again.
+//! Products are divided into panels, decompositions into a fixed number of parts, so results do not
+//! depend on the number of threads. Everything is computed in f64, except that f32 rows are
+//! projected in f32. Every decomposition is checked against its definition; if the check fails, a
+//! slower and more robust method computes it again.
 
 mod card;
 mod cholesky;

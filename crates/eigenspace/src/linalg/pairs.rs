@@ -4,10 +4,11 @@
 //! p_ij = Σ_panels Σ_lanes (a_i − r)(b_j − r)        a panel has PAIR_PANEL columns
 //! ```
 //!
-//! Matrix products add in an order that depends on the shapes, so the product of two rows can differ in its last bits
-//! from one block of rows to another. Here it depends only on the two rows, and products that were computed for a few rows
-//! at a time are the same numbers as those computed at once. Rows are long, so two loads and one product of vectors are
-//! enough work for each core; the rows of a tile stay in the cache.
+//! Matrix products add in an order that depends on the shapes, so the product of two rows can
+//! differ in its last bits from one block of rows to another. Here it depends only on the two rows,
+//! and products that were computed for a few rows at a time are the same numbers as those computed
+//! at once. Rows are long, so two loads and one product of vectors are enough work for each core;
+//! the rows of a tile stay in the cache.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
@@ -17,18 +18,19 @@ use super::slices::vectorized;
 
 /// Columns of a panel, a multiple of every vector width.
 const PAIR_PANEL: usize = 512;
-/// Numbers from the panel of one row to that of the next: one cache line more than the panel, since addresses a power of
-/// two apart compete for the same lines of the cache.
+/// Numbers from the panel of one row to that of the next: one cache line more than the panel, since
+/// addresses a power of two apart compete for the same lines of the cache.
 const STRIDE: usize = PAIR_PANEL + LINE;
 /// Numbers in a cache line.
 const LINE: usize = 8;
-/// Rows on the left that are multiplied before the next ones: their panels stay in the cache of a core.
+/// Rows on the left that are multiplied before the next ones: their panels stay in the cache of a
+/// core.
 const LEFT_ROWS: usize = 192;
 /// Below this number of products, one thread is faster.
 const PARALLEL_PRODUCTS: usize = 1 << 18;
 
-/// Number of roundings of a term in a sum over this many columns, at most: of its two differences and its product, in a
-/// lane, between lanes, and between panels.
+/// Number of roundings of a term in a sum over this many columns, at most: of its two differences
+/// and its product, in a lane, between lanes, and between panels.
 pub(crate) fn pair_roundings(columns: usize) -> f64 {
     (PAIR_PANEL / 2 + 16 + columns.div_ceil(PAIR_PANEL)) as f64
 }
@@ -70,9 +72,9 @@ impl Shifted<'_> {
     }
 }
 
-/// The products of rows on the left with rows on the right, one row of the result for each row on the right. Row i on the
-/// left is multiplied only by the first `limits[i]` rows on the right; limits are non-decreasing, and entries beyond them
-/// are undefined.
+/// The products of rows on the left with rows on the right, one row of the result for each row on
+/// the right. Row i on the left is multiplied only by the first `limits[i]` rows on the right;
+/// limits are non-decreasing, and entries beyond them are undefined.
 pub(crate) fn pair_products<'a>(left: Shifted<'a>, right: Shifted<'a>, limits: &[usize]) -> Array2<f64> {
     let (lefts, rights, width) = (left.rows.nrows(), right.rows.nrows(), left.rows.ncols());
     let mut out = Array2::zeros((rights, lefts));
@@ -100,7 +102,8 @@ fn panels(rows: usize) -> Vec<f64> {
     vec![0.0; rows * STRIDE + LINE]
 }
 
-/// The part that begins with a cache line: a vector that is in two lines takes twice the time to load.
+/// The part that begins with a cache line: a vector that is in two lines takes twice the time to
+/// load.
 fn aligned(panels: &mut [f64]) -> &mut [f64] {
     let offset = panels.as_ptr().align_offset(LINE * size_of::<f64>());
     &mut panels[offset.min(LINE)..]
@@ -111,7 +114,8 @@ fn panel(panels: &[f64], row: usize) -> &[f64] {
     &panels[row * STRIDE..][..PAIR_PANEL]
 }
 
-/// Adds the products of rows on the left with some rows on the right, of which the first has this number.
+/// Adds the products of rows on the left with some rows on the right, of which the first has this
+/// number.
 struct Products<'a, 'b> {
     left: Shifted<'a>,
     right: Shifted<'a>,
@@ -140,7 +144,8 @@ impl Products<'_, '_> {
         let (lefts, width) = left.rows.dim();
         let (mut packed, mut few) = (panels(lefts.min(LEFT_ROWS)), panels(RIGHT));
         let (packed, few) = (aligned(&mut packed), aligned(&mut few));
-        // Rows on the left before this one are multiplied by none of the rows on the right after `at`.
+        // Rows on the left before this one are multiplied by none of the rows on the right after
+        // `at`.
         let needed = |at: usize| limits.partition_point(|limit| *limit <= at);
         for start in (0..width).step_by(PAIR_PANEL) {
             let columns = start..width.min(start + PAIR_PANEL);
@@ -182,8 +187,9 @@ impl Products<'_, '_> {
 }
 
 impl Products<'_, '_> {
-    /// The same sums for a few rows on the left, whose panels all stay in the cache. The rows on the right are so many more
-    /// that reading them takes the time: each is read once, from end to end.
+    /// The same sums for a few rows on the left, whose panels all stay in the cache. The rows on
+    /// the right are so many more that reading them takes the time: each is read once, from end to
+    /// end.
     #[inline(always)]
     fn row_by_row<S: Simd, const RIGHT: usize>(self, simd: S) {
         let Self { left, right, limits, first, mut out } = self;
@@ -211,7 +217,8 @@ impl Products<'_, '_> {
                 for i in from..lefts {
                     let own = panel(packed, i * count + p);
                     let products = if whole {
-                        // Each panel on the right is used so rarely that it is not worth writing it down.
+                        // Each panel on the right is used so rarely that it is not worth writing it
+                        // down.
                         let rows = std::array::from_fn(|j| right.part(at + j, columns.clone()));
                         let point = right.point.and_then(|(high, low)| {
                             Some((&high.to_slice()?[columns.clone()], &low.to_slice()?[columns.clone()]))
@@ -228,7 +235,8 @@ impl Products<'_, '_> {
     }
 }
 
-/// The products of a panel of some rows with each other. Each has its own lanes, so it does not depend on the others.
+/// The products of a panel of some rows with each other. Each has its own lanes, so it does not
+/// depend on the others.
 #[inline(always)]
 fn tile<S: Simd, const LEFT: usize, const RIGHT: usize>(
     simd: S,
@@ -258,7 +266,8 @@ fn tile<S: Simd, const LEFT: usize, const RIGHT: usize>(
     products
 }
 
-/// The same for one row on the left, and rows on the right from which the point is not yet subtracted.
+/// The same for one row on the left, and rows on the right from which the point is not yet
+/// subtracted.
 #[inline(always)]
 fn shifted_tile<S: Simd, const RIGHT: usize>(
     simd: S,

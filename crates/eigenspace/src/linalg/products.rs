@@ -4,9 +4,10 @@
 //! G = A Aᵀ = Σ_p A_p A_pᵀ          A = [ A_0 | A_1 | … ]   panels of PANEL columns
 //! ```
 //!
-//! A factor has few rows (q, at most some hundreds) and many columns (D). A panel fits in the cache of a core. Each panel
-//! is multiplied by one core, and partial sums are added in a fixed order, so the bytes of a result do not depend on the
-//! number of threads. This is at least as fast as letting faer divide the product, which suits such thin shapes less.
+//! A factor has few rows (q, at most some hundreds) and many columns (D). A panel fits in the cache
+//! of a core. Each panel is multiplied by one core, and partial sums are added in a fixed order, so
+//! the bytes of a result do not depend on the number of threads. This is at least as fast as
+//! letting faer divide the product, which suits such thin shapes less.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
@@ -19,7 +20,8 @@ use super::slices::{add_in_two_words, columns_of, rows_of, vectorized};
 const KERNEL: usize = 96;
 /// Columns of a panel.
 pub(crate) const PANEL: usize = 5 * KERNEL;
-/// Number of partial Gram matrices that are computed in parallel; half as many if they are larger than a cache.
+/// Number of partial Gram matrices that are computed in parallel; half as many if they are larger
+/// than a cache.
 const PARTIAL_SUMS: usize = 8;
 const LARGE_SUM: usize = 1 << 17;
 /// Number of rows whose products are summed before the sum is added to a scatter.
@@ -68,8 +70,9 @@ pub(crate) fn orthogonality_loss(rows: ArrayView2<'_, f64>) -> f64 {
         .fold(0.0, |worst, loss| if loss > worst || loss.is_nan() { loss } else { worst })
 }
 
-/// The lower triangle of `A Aᵀ` in f64. `A` begins with groups of rows; the rows of a group are orthogonal to each
-/// other, so their products are not computed. `groups` holds the number of rows of each group.
+/// The lower triangle of `A Aᵀ` in f64. `A` begins with groups of rows; the rows of a group are
+/// orthogonal to each other, so their products are not computed. `groups` holds the number of rows
+/// of each group.
 pub(crate) fn gram_with_orthogonal_groups(a: ArrayView2<'_, f64>, groups: &[usize]) -> Array2<f64> {
     let mut g = Array2::zeros((a.nrows(), a.nrows()));
     let mut start = 0;
@@ -112,8 +115,8 @@ pub(crate) fn squared_length(row: ArrayView1<'_, f64>) -> f64 {
     sums.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
 }
 
-/// The products of a vector with four others of the same length, in f64. Four at a time, because reading from memory
-/// in four places at once is faster.
+/// The products of a vector with four others of the same length, in f64. Four at a time, because
+/// reading from memory in four places at once is faster.
 pub(crate) fn inner_products(x: &[f64], others: [&[f64]; 4]) -> [f64; 4] {
     Arch::new().dispatch(InnerProducts { x, others: others.map(|other| &other[..x.len()]) })
 }
@@ -161,8 +164,8 @@ pub(crate) fn cross(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f6
     product
 }
 
-/// `sum += [ A Bᵀ | A Aᵀ ]`. `A Aᵀ` is added only if `own` is set, and only its lower triangle. Columns are divided into
-/// equal shares; their partial sums are added in order.
+/// `sum += [ A Bᵀ | A Aᵀ ]`. `A Aᵀ` is added only if `own` is set, and only its lower triangle.
+/// Columns are divided into equal shares; their partial sums are added in order.
 fn add_inner(mut sum: ArrayViewMut2<'_, f64>, a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, own: bool) {
     let width = a.ncols();
     let most = if sum.len() > LARGE_SUM { PARTIAL_SUMS / 2 } else { PARTIAL_SUMS };
@@ -212,8 +215,8 @@ pub(crate) fn rotate(u: ArrayView2<'_, f64>, a: ArrayView2<'_, f64>) -> Array2<f
     out
 }
 
-/// `U₁ A₁ + U₂ A₂ + …` for small `U` with the same rows and wide `A` with the same columns: one product of stacked
-/// matrices that lie apart.
+/// `U₁ A₁ + U₂ A₂ + …` for small `U` with the same rows and wide `A` with the same columns: one
+/// product of stacked matrices that lie apart.
 pub(crate) fn rotate_stacked(u: &[ArrayView2<'_, f64>], a: &[ArrayView2<'_, f64>]) -> Array2<f64> {
     let mut out = Array2::zeros((u[0].nrows(), a[0].ncols()));
     let work = u.iter().map(|u| u.len()).sum::<usize>() * a[0].ncols();
@@ -272,8 +275,9 @@ pub(crate) fn multiply_add<T: Real>(out: ArrayViewMut2<'_, T>, a: ArrayView2<'_,
     T::multiply_into(out, true, a, b, false);
 }
 
-/// `M + δ += Xᵀ X` in the lower triangle of a D x D scatter, tile by tile. δ holds the rounding errors of M, so the
-/// error of an entry is at most that of a sum over [`SCATTER_SUMMED_ROWS`] rows, whatever the number of rows.
+/// `M + δ += Xᵀ X` in the lower triangle of a D x D scatter, tile by tile. δ holds the rounding
+/// errors of M, so the error of an entry is at most that of a sum over [`SCATTER_SUMMED_ROWS`]
+/// rows, whatever the number of rows.
 pub(crate) fn add_scatter(m: &mut Array2<f64>, low: &mut Array2<f64>, x: ArrayView2<'_, f64>) {
     let width = m.ncols();
     // Bands of equal height, each a multiple of the kernel height.
@@ -311,7 +315,8 @@ pub(crate) fn add_scatter(m: &mut Array2<f64>, low: &mut Array2<f64>, x: ArrayVi
     }
 }
 
-/// `M + δ += N + ν` in the lower triangle of D x D scatters, where δ and ν hold the rounding errors of M and N.
+/// `M + δ += N + ν` in the lower triangle of D x D scatters, where δ and ν hold the rounding errors
+/// of M and N.
 pub(crate) fn add_lower_triangle(
     m: &mut Array2<f64>,
     low: &mut Array2<f64>,

@@ -1,4 +1,5 @@
-//! Pseudorandom numbers that are the same on every machine, on every run, and for any number of threads.
+//! Pseudorandom numbers that are the same on every machine, on every run, and for any number of
+//! threads.
 //!
 //! ```text
 //! s ← s + φ,   u = mix(s)          (splitmix64: Steele, Lea & Flood, OOPSLA 2014)

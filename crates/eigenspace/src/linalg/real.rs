@@ -21,7 +21,8 @@ pub trait Real: sealed::Sealed + ndarray::LinalgScalar + PartialOrd + Send + Syn
     /// The same matrix if its precision is f64, otherwise `None`.
     #[doc(hidden)]
     fn wide(a: ArrayViewMut2<'_, Self>) -> Option<ArrayViewMut2<'_, f64>>;
-    /// `out = A B`, or `out += A B`, on one core. Of a symmetric product only the lower triangle is computed.
+    /// `out = A B`, or `out += A B`, on one core. Of a symmetric product only the lower triangle is
+    /// computed.
     #[doc(hidden)]
     fn multiply_into(
         out: ArrayViewMut2<'_, Self>,

@@ -4,12 +4,13 @@
 //! H = I − v vᵀ / τ,   w = (G v − ½ (vᵀ G v / τ) v) / τ,   H G H = G − v wᵀ − w vᵀ
 //! ```
 //!
-//! The columns of a panel are reduced one after the other; the rest of the matrix is updated once per panel, by a
-//! product of matrices. Half of the work is then the product G v. It reads G from end to end, and each of its entries
-//! is computed by one thread, so the bytes of a result do not depend on the number of threads.
+//! The columns of a panel are reduced one after the other; the rest of the matrix is updated once
+//! per panel, by a product of matrices. Half of the work is then the product G v. It reads G from
+//! end to end, and each of its entries is computed by one thread, so the bytes of a result do not
+//! depend on the number of threads.
 //!
-//! We keep our own because that of faer 0.24.4 updates the whole matrix after each column, which takes about twice
-//! as long.
+//! We keep our own because that of faer 0.24.4 updates the whole matrix after each column, which
+//! takes about twice as long.
 
 use faer::linalg::householder;
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
@@ -30,7 +31,8 @@ const PARALLEL_ROWS: usize = 512;
 const ROWS_PER_TASK: usize = 64;
 /// Squared lengths below this may have lost digits to underflow.
 const SMALL_SQUARE: f64 = 1e-280;
-/// 2⁶⁰⁰: entries below √`SMALL_SQUARE` times this, even the smallest number, have squares that do not underflow.
+/// 2⁶⁰⁰: entries below √`SMALL_SQUARE` times this, even the smallest number, have squares that do
+/// not underflow.
 const UPSCALE: f64 = f64::from_bits((1023 + 600) << 52);
 
 /// G = Q T Qᵀ: T in the diagonal and below it, and under that the reflections of Q.
@@ -62,7 +64,8 @@ impl Reduction {
     }
 }
 
-/// The vectors v and w of the columns of a panel that are reduced so far, one per row; zero rows for the others.
+/// The vectors v and w of the columns of a panel that are reduced so far, one per row; zero rows
+/// for the others.
 struct Panel {
     v: Array2<f64>,
     w: Array2<f64>,
@@ -140,8 +143,8 @@ fn row_of(rows: ArrayView2<'_, f64>, i: usize) -> &[f64] {
     rows.index_axis_move(Axis(0), i).to_slice().expect("rows are contiguous")
 }
 
-/// Replaces x by the v with H x = β e₁, except that v₁ = 1 is not stored. Returns β and τ; τ is infinite if x is already
-/// a multiple of e₁, and no reflection is needed.
+/// Replaces x by the v with H x = β e₁, except that v₁ = 1 is not stored. Returns β and τ; τ is
+/// infinite if x is already a multiple of e₁, and no reflection is needed.
 fn reflection(x: &mut [f64]) -> (f64, f64) {
     let (head, tail) = x.split_first_mut().expect("a column has entries");
     let square = squared_length(ndarray::aview1(tail));
@@ -264,7 +267,8 @@ mod tests {
 
     #[test]
     fn the_reflections_and_the_tridiagonal_matrix_give_the_matrix_back() {
-        // Sizes around the panel, around its multiples, and parallel ones; entries of very different size.
+        // Sizes around the panel, around its multiples, and parallel ones; entries of very
+        // different size.
         for n in [0, 1, 2, 3, 23, 24, 25, 26, 49, 130, 600] {
             for decay in [0.0, 0.1, 3.0] {
                 let entry = |i: usize, j: usize| ((i * 31 + j * 31 + i * j * 7) % 101) as f64 / 101.0 - 0.4;

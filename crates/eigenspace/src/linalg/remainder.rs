@@ -1,4 +1,5 @@
-//! An upper bound on the largest eigenvalue of what a set of directions leaves out, which holds with a stated probability.
+//! An upper bound on the largest eigenvalue of what a set of directions leaves out, which holds
+//! with a stated probability.
 //!
 //! ```text
 //! C = (I − VᵀV) M (I − VᵀV)        G: W independent normal vectors
@@ -7,13 +8,15 @@
 //! ν({λ}) ≤ 1 / Σ_{j<m} p_j(λ)²      p_j: the orthonormal polynomials of ν
 //! ```
 //!
-//! So, except with probability δ, the largest eigenvalue of C is at most the largest x with q Σ p_j(x)² ≤ 1. The sum grows
-//! like a Chebyshev polynomial of degree 2m − 2 beyond the largest eigenvalue that m products with G reveal, so a few
-//! products are enough. The polynomials follow from these products (the Gauss quadrature of ν).
+//! So, except with probability δ, the largest eigenvalue of C is at most the largest x with q Σ
+//! p_j(x)² ≤ 1. The sum grows like a Chebyshev polynomial of degree 2m − 2 beyond the largest
+//! eigenvalue that m products with G reveal, so a few products are enough. The polynomials follow
+//! from these products (the Gauss quadrature of ν).
 //!
-//! The vectors are drawn independently of V, so the probability holds for any rows, as long as they were not chosen with
-//! knowledge of the seed. The idea is that of Kuczyński & Woźniakowski, *Estimating the largest eigenvalue by the power and
-//! Lanczos algorithms with a random start*, SIAM J. Matrix Anal. Appl. 13(4), 1992.
+//! The vectors are drawn independently of V, so the probability holds for any rows, as long as they
+//! were not chosen with knowledge of the seed. The idea is that of Kuczyński & Woźniakowski,
+//! *Estimating the largest eigenvalue by the power and Lanczos algorithms with a random start*,
+//! SIAM J. Matrix Anal. Appl. 13(4), 1992.
 
 use ndarray::{Array2, ArrayView2, Axis, Slice};
 
@@ -85,7 +88,8 @@ pub(crate) fn remainder<O: Operator<W>, const W: usize>(operator: &O, v: ArrayVi
         let masses: Vec<f64> = vectors.rows().into_iter().map(mass).collect();
         let rounding = EXHAUSTED * values[0].abs().max(f64::MIN_POSITIVE);
         let exhausted = gram_of_lanes(&products).diag().iter().all(|square| *square <= rounding * rounding);
-        // If no vector has anything outside these rows, the quadrature is exact for every polynomial.
+        // If no vector has anything outside these rows, the quadrature is exact for every
+        // polynomial.
         let degree = step + 1 + usize::from(exhausted);
         found.found = values[0].max(0.0);
         found.bound =
@@ -104,21 +108,23 @@ pub(crate) fn remainder<O: Operator<W>, const W: usize>(operator: &O, v: ArrayVi
     found
 }
 
-/// q: a sum of this even number of squared normal numbers is smaller with probability at most [`FAILURE`].
+/// q: a sum of this even number of squared normal numbers is smaller with probability at most
+/// [`FAILURE`].
 fn quantile(numbers: usize) -> f64 {
     let half = numbers / 2;
     let factorial: f64 = (1..=half).map(|i| i as f64).product();
     2.0 * (FAILURE * factorial).powf(1.0 / half as f64)
 }
 
-/// The largest x at which a measure, given by a Gauss quadrature that is exact for the squares of `degree` polynomials, can
-/// have the mass `least`.
+/// The largest x at which a measure, given by a Gauss quadrature that is exact for the squares of
+/// `degree` polynomials, can have the mass `least`.
 fn largest_possible(nodes: &[f64], masses: &[f64], degree: usize, least: f64) -> f64 {
     let top = nodes.iter().fold(0.0_f64, |most, x| most.max(*x));
     if top <= 0.0 {
         return 0.0;
     }
-    // The recurrence β_{j+1} p_{j+1} = (x − α_j) p_j − β_j p_{j−1} (Stieltjes), with x as a share of the largest node.
+    // The recurrence β_{j+1} p_{j+1} = (x − α_j) p_j − β_j p_{j−1} (Stieltjes), with x as a share
+    // of the largest node.
     let nodes: Vec<f64> = nodes.iter().map(|x| x / top).collect();
     let mut recurrence: Vec<(f64, f64)> = Vec::new();
     let total: f64 = masses.iter().sum();

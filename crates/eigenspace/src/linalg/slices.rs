@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use ndarray::{ArrayView1, ArrayView2, Axis, Slice};
 
-/// Runs work that has several parallel steps in a thread of the pool. Starting a step from outside the pool has to
-/// wake all its threads, which takes up to 0.3 ms each time.
+/// Runs work that has several parallel steps in a thread of the pool. Starting a step from outside
+/// the pool has to wake all its threads, which takes up to 0.3 ms each time.
 pub(crate) fn inside<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| work())
 }

@@ -5,7 +5,8 @@
 //! M = A Aᵀ, slices are columns of B:   y_j = b_j · q − μ_j (r · q)      M q = Σ_j b_j y_j − r (μ · y)
 //! ```
 //!
-//! Both have the same form. A slice is used for both products while the numbers it needs are in a cache.
+//! Both have the same form. A slice is used for both products while the numbers it needs are in a
+//! cache.
 
 use std::ops::Range;
 
@@ -25,7 +26,8 @@ const SLICES: usize = 4096;
 /// Numbers that are summed before the sum is added to the others, which keeps long sums precise.
 pub(crate) const SUMMED: usize = 256;
 
-/// Rows or columns of a sparse matrix, and the two vectors of the product that is subtracted from it.
+/// Rows or columns of a sparse matrix, and the two vectors of the product that is subtracted from
+/// it.
 pub(crate) struct Slices {
     /// Slice s has the cells `offsets[s]..offsets[s + 1]`.
     pub(crate) offsets: Vec<usize>,
@@ -56,7 +58,8 @@ impl Slices {
         total
     }
 
-    /// The slices times lanes, one row for each of the first `count` lanes: U A for the columns of A.
+    /// The slices times lanes, one row for each of the first `count` lanes: U A for the columns of
+    /// A.
     pub(crate) fn times<const W: usize>(&self, lanes: &[[f64; W]], count: usize) -> Array2<f64> {
         let shift = Self::shift(&self.within, lanes);
         let mut products = Lanes::<W>::zeros(self.count());

@@ -1,4 +1,5 @@
-//! Computes on the CPU what a card would compute, and fails on request, to test the code around a card.
+//! Computes on the CPU what a card would compute, and fails on request, to test the code around a
+//! card.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +22,8 @@ pub(crate) struct StandIn {
     error: Mutex<Option<DeviceError>>,
     /// Whether eigenvectors are wrong.
     wrong_vectors: bool,
-    /// Numbers that another library has put on the card. Their address is 8 times the number before them.
+    /// Numbers that another library has put on the card. Their address is 8 times the number before
+    /// them.
     theirs: Mutex<Vec<f64>>,
 }
 

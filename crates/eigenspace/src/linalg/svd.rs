@@ -15,8 +15,8 @@ use super::slices::scale_to_one;
 
 /// Singular values, non-increasing, and right singular vectors (one per row) of any matrix.
 ///
-/// If many values are equal or zero, faer 0.24.4 sometimes returns values that do not exist, or fails. So its result is
-/// checked, and if it is wrong, computed again by Jacobi rotations.
+/// If many values are equal or zero, faer 0.24.4 sometimes returns values that do not exist, or
+/// fails. So its result is checked, and if it is wrong, computed again by Jacobi rotations.
 pub(crate) fn thin_svd(a: ArrayView2<'_, f64>) -> (Array1<f64>, Array2<f64>) {
     if a.is_empty() {
         return (Array1::zeros(0), Array2::zeros((0, a.ncols())));
@@ -32,7 +32,8 @@ pub(crate) fn thin_svd(a: ArrayView2<'_, f64>) -> (Array1<f64>, Array2<f64>) {
     (values / scale, right)
 }
 
-/// At most as many rows as columns with the same AᵀA, computed by reflections, which keep the digits of each column.
+/// At most as many rows as columns with the same AᵀA, computed by reflections, which keep the
+/// digits of each column.
 pub(crate) fn no_more_rows_than_columns(a: ArrayView2<'_, f64>) -> Array2<f64> {
     let (rows, columns) = a.dim();
     if rows <= columns {
@@ -69,7 +70,8 @@ pub(super) fn svd_by_faer(a: ArrayView2<'_, f64>) -> Option<(Array1<f64>, Array2
     Some((values, right))
 }
 
-/// Whether V Vᵀ = I, and the columns of A Vᵀ are orthogonal and have these lengths, up to rounding: then A = U S V.
+/// Whether V Vᵀ = I, and the columns of A Vᵀ are orthogonal and have these lengths, up to rounding:
+/// then A = U S V.
 pub(super) fn decomposes(a: ArrayView2<'_, f64>, values: ArrayView1<'_, f64>, v: ArrayView2<'_, f64>) -> bool {
     let (size, largest) = (values.len(), values[0]);
     let rounding = f64::EPSILON * (size as f64).max(16.0);

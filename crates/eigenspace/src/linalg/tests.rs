@@ -27,7 +27,8 @@ fn symmetric(values: &[f64]) -> Array2<f64> {
     g
 }
 
-/// Checks the leading eigenpairs against their definition: G v = λ v, V Vᵀ = I, and the given values.
+/// Checks the leading eigenpairs against their definition: G v = λ v, V Vᵀ = I, and the given
+/// values.
 fn check(values: &[f64], wanted: usize) -> usize {
     let g = symmetric(values);
     let eigen = Eigen::of(g.view(), wanted);
@@ -210,7 +211,8 @@ fn sums_of_millions_of_blocks_keep_their_digits() {
 
 #[test]
 fn rows_of_zeros_become_directions_orthogonal_to_all_others() {
-    // The first two rows share 1,000 columns, so the unit vectors of these columns have the shortest remainders.
+    // The first two rows share 1,000 columns, so the unit vectors of these columns have the
+    // shortest remainders.
     let mut rows = Array2::zeros((60, 1_104));
     for j in 0..1_000 {
         rows[[0, j]] = 1_000_f64.sqrt().recip();

@@ -5,13 +5,15 @@
 //! γ_k = d₊_k + d₋_k − (t_k − λ)     z_k = 1,  z_{i−1} = −l_{i−1} z_i,  z_{i+1} = −u_i z_i,   (T − λI) z = γ_k e_k
 //! ```
 //!
-//! Counting negative entries gives every eigenvalue by bisection, up to the rounding of ‖T‖, many at a time. The two
-//! factorizations are joined at the k with the smallest γ, which gives an eigenvector in O(n) (K. V. Fernando, *On
-//! computing an eigenvector of a tridiagonal matrix*, SIAM J. Matrix Anal. Appl. 18(4), 1997). Divide and conquer costs
-//! O(n³) for all of them. Vectors of close eigenvalues are nearly parallel: the caller orthonormalizes them, and uses
-//! divide and conquer if that, or the check of [`Tridiagonal::residual`], fails.
+//! Counting negative entries gives every eigenvalue by bisection, up to the rounding of ‖T‖, many
+//! at a time. The two factorizations are joined at the k with the smallest γ, which gives an
+//! eigenvector in O(n) (K. V. Fernando, *On computing an eigenvector of a tridiagonal matrix*, SIAM
+//! J. Matrix Anal. Appl. 18(4), 1997). Divide and conquer costs O(n³) for all of them. Vectors of
+//! close eigenvalues are nearly parallel: the caller orthonormalizes them, and uses divide and
+//! conquer if that, or the check of [`Tridiagonal::residual`], fails.
 //!
-//! We keep our own because faer computes all eigenvectors or none, and most reads need a small part of them.
+//! We keep our own because faer computes all eigenvectors or none, and most reads need a small part
+//! of them.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
@@ -123,8 +125,8 @@ impl Tridiagonal<'_> {
         4.0 * f64::EPSILON * (self.diagonal.len() as f64).sqrt() * self.norm()
     }
 
-    /// All eigenvalues, non-increasing, and a unit vector for each, one per row, by the implicit QL iteration
-    /// with Wilkinson's shift; `None` if a value takes too many steps.
+    /// All eigenvalues, non-increasing, and a unit vector for each, one per row, by the implicit QL
+    /// iteration with Wilkinson's shift; `None` if a value takes too many steps.
     pub(crate) fn all(&self) -> Option<(Array1<f64>, Array2<f64>)> {
         let n = self.diagonal.len();
         let negligible = f64::EPSILON * f64::EPSILON * self.norm();
@@ -166,7 +168,8 @@ impl Tridiagonal<'_> {
     }
 }
 
-/// One sweep of rotations that chases the bulge from row `last` to row `first`, applied to the vectors too.
+/// One sweep of rotations that chases the bulge from row `last` to row `first`, applied to the
+/// vectors too.
 fn ql_step(d: &mut [f64], e: &mut [f64], z: &mut Array2<f64>, first: usize, last: usize) {
     let half = (d[first + 1] - d[first]) / (2.0 * e[first]);
     let mut bulge = d[last] - d[first] + e[first] / (half + half.hypot(1.0).copysign(half));
@@ -268,7 +271,8 @@ mod tests {
             let length = (2.0 / (n + 1) as f64).sqrt();
             let cosine: f64 =
                 vector.iter().enumerate().map(|(i, z)| z * length * (angle(k) * (i + 1) as f64).sin()).sum();
-            // Rounding of T over the gap to the next value, about π² k / n², bounds the sine of the angle.
+            // Rounding of T over the gap to the next value, about π² k / n², bounds the sine of the
+            // angle.
             assert!((cosine.abs() - 1.0).abs() < 1e-12, "vector {k}: {cosine}");
         }
         assert!(t.residual(values.view(), vectors.view()) < 4.0 * f64::EPSILON * (n as f64).sqrt() * t.norm());

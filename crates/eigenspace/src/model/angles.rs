@@ -4,9 +4,10 @@
 //! cos θ_i = σ_i(A Bᵀ)        sin θ_i = σ_i(B − (B Aᵀ) A)        A, B orthonormal rows
 //! ```
 //!
-//! The cosine is not precise for angles below √ε, and the sine is not precise near a right angle, so each angle is computed
-//! from the one that is precise there (Björck & Golub 1973; Knyazev & Argentati 2002). If the spaces have different
-//! dimensions, the number of angles is the smaller dimension.
+//! The cosine is not precise for angles below √ε, and the sine is not precise near a right angle,
+//! so each angle is computed from the one that is precise there (Björck & Golub 1973; Knyazev &
+//! Argentati 2002). If the spaces have different dimensions, the number of angles is the smaller
+//! dimension.
 
 use ndarray::{Array1, Array2, ArrayView2};
 
@@ -55,7 +56,8 @@ pub fn principal_angles(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Resul
     Ok(cosines.iter().zip(&sines).map(angle).collect())
 }
 
-/// The sine of the largest principal angle: 0 for equal spaces, 1 if one has a direction orthogonal to the other.
+/// The sine of the largest principal angle: 0 for equal spaces, 1 if one has a direction orthogonal
+/// to the other.
 pub fn subspace_distance(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<f64, Error> {
     Ok(principal_angles(a, b)?.last().map_or(0.0, |angle| angle.sin()))
 }
@@ -72,8 +74,9 @@ impl EigenspaceModel {
     }
 }
 
-/// The sign, 1 or −1, by which to multiply each direction of `next` so that it points to the same side as the direction of
-/// `previous` with the same number, which is multiplied by `signs`. Directions that `previous` lacks have the sign 1.
+/// The sign, 1 or −1, by which to multiply each direction of `next` so that it points to the same
+/// side as the direction of `previous` with the same number, which is multiplied by `signs`.
+/// Directions that `previous` lacks have the sign 1.
 pub fn signs_like(previous: ArrayView2<'_, f64>, signs: &[f64], next: ArrayView2<'_, f64>) -> Vec<f64> {
     let sign = |(i, row): (usize, ndarray::ArrayView1<'_, f64>)| match signs.get(i) {
         Some(sign) if i < previous.nrows() && previous.row(i).dot(&row) * sign < 0.0 => -1.0,

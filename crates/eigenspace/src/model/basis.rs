@@ -4,7 +4,8 @@
 //! V Vᵀ = I        V ∈ ℝ^(r × D)
 //! ```
 //!
-//! Copies of a model share one basis, so that a model which only reports another number of components costs no memory.
+//! Copies of a model share one basis, so that a model which only reports another number of
+//! components costs no memory.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{ArcArray2, Array2, ArrayView2, Axis, Slice};
@@ -14,10 +15,12 @@ use crate::linalg;
 /// Number of entries compared at a time.
 const LANES: usize = 16;
 
-/// Entries whose magnitudes differ by less than this share count as equal, so that rounding does not decide signs.
+/// Entries whose magnitudes differ by less than this share count as equal, so that rounding does
+/// not decide signs.
 const TIE_TOLERANCE: f64 = 1e-6;
 
-/// Orthonormal rows. In each, the entry of largest magnitude is positive (the first, if there are several).
+/// Orthonormal rows. In each, the entry of largest magnitude is positive (the first, if there are
+/// several).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Basis(ArcArray2<f64>);
 

@@ -9,7 +9,8 @@
 //!
 //! The slides connect the first two: the right singular vectors of the centered rows are the
 //! eigenvectors of their covariance. All agree up to rounding; they differ in cost, and in the
-//! smallest singular value they can resolve (`Covariance`: √ε of the largest; `Iterative`: 1e-4; the others: ε).
+//! smallest singular value they can resolve (`Covariance`: √ε of the largest; `Iterative`: 1e-4;
+//! the others: ε).
 
 use std::str::FromStr;
 
@@ -25,7 +26,8 @@ use crate::rows::block::Block;
 
 /// Number of rows added to the scatter at a time.
 const SCATTER_ROWS: usize = 512;
-/// If a squared singular value is below this share of the largest, a scatter matrix is not accurate enough.
+/// If a squared singular value is below this share of the largest, a scatter matrix is not accurate
+/// enough.
 const MIN_SCATTER_SHARE: f64 = 1e-8;
 /// Sparse rows with at most this many cells are made dense if an iteration does not converge.
 const MAX_DENSE_FIT_CELLS: usize = 1 << 27;
@@ -34,8 +36,8 @@ const MAX_DENSE_FIT_CELLS: usize = 1 << 27;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// `Iterative` if few directions of many rows and features are kept; otherwise `Gram` for fewer rows than features,
-    /// `Covariance` for more rows, `Svd` if small singular values require it.
+    /// `Iterative` if few directions of many rows and features are kept; otherwise `Gram` for fewer
+    /// rows than features, `Covariance` for more rows, `Svd` if small singular values require it.
     #[default]
     Auto,
     /// The thin singular value decomposition of the centered rows.
@@ -44,10 +46,11 @@ pub enum Method {
     Covariance,
     /// The dual eigenproblem of the n × n Gram matrix, for fewer rows than features.
     Gram,
-    /// Multiplies the rows by vectors until the leading directions converge, for far fewer directions than rows and
-    /// features: the truncation must limit their number ([`Truncation::Rank`]). Sparse rows stay sparse. The error bounds
-    /// hold with a stated [confidence](crate::Certificate::confidence). If directions do not converge, are too weak, or features have very
-    /// different scales, dense rows are decomposed as with `Auto`.
+    /// Multiplies the rows by vectors until the leading directions converge, for far fewer
+    /// directions than rows and features: the truncation must limit their number
+    /// ([`Truncation::Rank`]). Sparse rows stay sparse. The error bounds hold with a stated
+    /// [confidence](crate::Certificate::confidence). If directions do not converge, are too weak,
+    /// or features have very different scales, dense rows are decomposed as with `Auto`.
     Iterative,
 }
 

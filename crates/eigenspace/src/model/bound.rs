@@ -10,9 +10,9 @@
 //! | τ | `mean_noise` | D, τ_j ≥ √w \|δμ_j\| |
 //! | κ | `scatter_noise` | D, κ_j ≥ \|δq_j\| |
 //!
-//! Both bounds on the rounding hold. ρ is smaller in the units of the rows, and ν in other units, because the rounding of a
-//! feature is relative to its own spread. With q the scatter of each feature and d = √q, an operation rounds in one of
-//! three ways:
+//! Both bounds on the rounding hold. ρ is smaller in the units of the rows, and ν in other units,
+//! because the rounding of a feature is relative to its own spread. With q the scatter of each
+//! feature and d = √q, an operation rounds in one of three ways:
 //!
 //! ```text
 //! sums        |δM_ij| ≤ γ d_i d_j          ρ += γ Σq            ν += γ D q
@@ -20,8 +20,9 @@
 //! others      ‖δM‖ ≤ ε                     ρ += ε               ν += ε
 //! ```
 //!
-//! The first two follow from the inequality of Cauchy and Schwarz: |xᵀ δM x| ≤ γ (Σ d_j |x_j|)² ≤ γ D Σ q_j x_j². An error
-//! δc of a difference of means changes the scatter by c δcᵀ + δc cᵀ + δc δcᵀ.
+//! The first two follow from the inequality of Cauchy and Schwarz: |xᵀ δM x| ≤ γ (Σ d_j |x_j|)² ≤ γ
+//! D Σ q_j x_j². An error δc of a difference of means changes the scatter by c δcᵀ + δc cᵀ + δc
+//! δcᵀ.
 
 use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
@@ -43,7 +44,8 @@ pub(crate) struct Bound {
     pub(crate) feature_noise: Array1<f64>,
     pub(crate) mean_noise: Array1<f64>,
     pub(crate) scatter_noise: Array1<f64>,
-    /// Probability that `lost` is too small, over the random vectors of an iterative fit; 0 if it is proven.
+    /// Probability that `lost` is too small, over the random vectors of an iterative fit; 0 if it
+    /// is proven.
     #[serde(default)]
     pub(crate) doubt: f64,
 }
@@ -157,7 +159,8 @@ impl Bound {
         self.noisier(rounding.whole, q)
     }
 
-    /// The bound for two sets of rows together, whose means differ by the row c; q is their scatter.
+    /// The bound for two sets of rows together, whose means differ by the row c; q is their
+    /// scatter.
     pub(crate) fn combined(&self, other: &Self, weights: (f64, f64), q: &Array1<f64>, c: &Array1<f64>) -> Self {
         let total = weights.0 + weights.1;
         let (one, two) = ((weights.0 / total).sqrt(), (weights.1 / total).sqrt());
@@ -181,7 +184,8 @@ impl Bound {
         let length = |x: &Array1<f64>| x.dot(x).sqrt();
         let (c_length, off_length) = (length(c), length(off));
         self.noise += off_length * (2.0 * c_length + off_length);
-        // 2 (c·x)(δ·x) ≤ θ (c·x)² + (δ·x)² / θ, so that a feature whose mean is hardly known does not affect others.
+        // 2 (c·x)(δ·x) ≤ θ (c·x)² + (δ·x)² / θ, so that a feature whose mean is hardly known does
+        // not affect others.
         let share = |off: &f64, q: &f64| if *q > 0.0 { off / q.sqrt() } else { 0.0 };
         let shares = off.iter().zip(q).map(|(off, q)| share(off, q));
         let theta = shares.filter(|share| *share <= KNOWN_MEAN_TOLERANCE).fold(64.0 * UNIT, f64::max);
@@ -197,8 +201,8 @@ impl Bound {
         self
     }
 
-    /// The squares of deviations below 1e-154 are rounded to a multiple of the smallest number, or to zero: a feature of
-    /// such deviations seems to vary less than it does, or not at all.
+    /// The squares of deviations below 1e-154 are rounded to a multiple of the smallest number, or
+    /// to zero: a feature of such deviations seems to vary less than it does, or not at all.
     pub(crate) fn underflowed(&mut self, squares: &Array1<f64>, step: &Array1<f64>, weight: f64) {
         let vanished = weight * f64::MIN_POSITIVE;
         let features = squares.len() as f64;

@@ -7,8 +7,8 @@
 //! | E = M − L | | −surplus ≤ E ≤ lost, as quadratic forms |
 //! | e | [`Certificate::error_bound`] | max(lost, surplus) ≥ ‖E‖₂ |
 //!
-//! Every truncation adds the largest dropped s² to `lost`; only a split can add to `surplus`; rounding is counted in both
-//! (`bound.rs`). So
+//! Every truncation adds the largest dropped s² to `lost`; only a split can add to `surplus`;
+//! rounding is counted in both (`bound.rs`). So
 //!
 //! ```text
 //! s_i² − surplus ≤ λ_i(M) ≤ s_i² + lost                                       (Weyl)
@@ -17,12 +17,14 @@
 //! Σ_{i≤j} s_i² − j surplus ≤ Σ_{i≤j} λ_i(M) ≤ Σ_{i≤j} s_i² + min(j lost, Σq − Σs²)      (Ky Fan)
 //! ```
 //!
-//! The trace of M is Σq, which is never truncated. As long as the surplus is zero, the dropped part is positive
-//! semi-definite, so its norm is at most its trace, Σq − Σs² up to rounding. `lost` is the smaller of the two bounds.
+//! The trace of M is Σq, which is never truncated. As long as the surplus is zero, the dropped part
+//! is positive semi-definite, so its norm is at most its trace, Σq − Σs² up to rounding. `lost` is
+//! the smaller of the two bounds.
 //!
-//! The theorem of Davis and Kahan is often used with e instead of h. Subtracting a multiple of the identity from M does
-//! not change its eigenvectors, and subtracting (lost − surplus)/2 · I makes the interval of E symmetric about zero. So
-//! half of its width is enough, and the angle bound is less than half of the usual one.
+//! The theorem of Davis and Kahan is often used with e instead of h. Subtracting a multiple of the
+//! identity from M does not change its eigenvectors, and subtracting (lost − surplus)/2 · I makes
+//! the interval of E symmetric about zero. So half of its width is enough, and the angle bound is
+//! less than half of the usual one.
 
 use serde::{Deserialize, Serialize};
 
@@ -90,8 +92,9 @@ impl Certificate {
         Self::of_spectrum(model, model.spectrum.squared(), largest(&model.bound.lost))
     }
 
-    /// The certificate of a model with more directions, of which only the squared singular values are known. The model
-    /// counts the first of them, `dropped`, as lost; with all of them, `next` is lost instead.
+    /// The certificate of a model with more directions, of which only the squared singular values
+    /// are known. The model counts the first of them, `dropped`, as lost; with all of them, `next`
+    /// is lost instead.
     pub(crate) fn of_more(model: &EigenspaceModel, more: &[f64], dropped: f64, next: f64) -> Self {
         let mut squared = model.spectrum.squared();
         squared.extend(more);
@@ -133,7 +136,8 @@ impl Certificate {
         self.squared.first().copied().unwrap_or(0.0)
     }
 
-    /// e: an upper bound on the spectral norm of the difference between the true scatter and that of the model.
+    /// e: an upper bound on the spectral norm of the difference between the true scatter and that
+    /// of the model.
     pub fn error_bound(&self) -> f64 {
         self.lost.max(self.surplus) + self.noise
     }
@@ -152,31 +156,34 @@ impl Certificate {
         self.lost + self.noise
     }
 
-    /// Upper bound on the scatter that the model has in excess along any direction, from splits and rounding.
+    /// Upper bound on the scatter that the model has in excess along any direction, from splits and
+    /// rounding.
     pub fn surplus(&self) -> f64 {
         self.surplus + self.noise
     }
 
-    /// The probability that all bounds hold. It is 1, which means that they are proven, unless the model or a part of it was
-    /// fitted iteratively ([`Method::Iterative`](crate::Method::Iterative)). Then what was left out is bounded with random
-    /// vectors, and the probability, 1 − 1e-12 for each such fit, is over these vectors.
+    /// The probability that all bounds hold. It is 1, which means that they are proven, unless the
+    /// model or a part of it was fitted iteratively
+    /// ([`Method::Iterative`](crate::Method::Iterative)). Then what was left out is bounded with
+    /// random vectors, and the probability, 1 − 1e-12 for each such fit, is over these vectors.
     pub fn confidence(&self) -> f64 {
         1.0 - self.doubt
     }
 
-    /// Whether all bounds are proven: the [confidence](Self::confidence) is 1. The bounds include rounding errors.
+    /// Whether all bounds are proven: the [confidence](Self::confidence) is 1. The bounds include
+    /// rounding errors.
     pub fn is_proven(&self) -> bool {
         self.doubt == 0.0
     }
 
-    /// Whether the model equals batch PCA: no direction above rounding was dropped, and all rounding together, including
-    /// that of splits, is at most 1e-10 of the largest eigenvalue.
+    /// Whether the model equals batch PCA: no direction above rounding was dropped, and all
+    /// rounding together, including that of splits, is at most 1e-10 of the largest eigenvalue.
     pub fn is_exact(&self) -> bool {
         !self.truncated && self.noise <= EXACT_TOLERANCE * self.largest()
     }
 
-    /// An interval that contains the i-th largest eigenvalue (from 0) of the true scatter. Divide by `weight - ddof` for
-    /// variances.
+    /// An interval that contains the i-th largest eigenvalue (from 0) of the true scatter. Divide
+    /// by `weight - ddof` for variances.
     pub fn eigenvalue_bound(&self, i: usize) -> (f64, f64) {
         let value = self.squared.get(i).copied().unwrap_or(0.0);
         ((value - self.surplus()).max(0.0), value + self.lost())
@@ -188,7 +195,8 @@ impl Certificate {
     }
 
     /// Upper bound on the sine of the largest angle between the model's first k directions and the
-    /// true ones. It is 1, which means that nothing is known, if the gap after the k-th eigenvalue is too small.
+    /// true ones. It is 1, which means that nothing is known, if the gap after the k-th eigenvalue
+    /// is too small.
     pub fn angle_bound(&self, k: usize) -> f64 {
         if k == 0 {
             return 0.0;

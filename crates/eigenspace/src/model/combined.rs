@@ -6,7 +6,8 @@
 //!     ⎣   c   ⎦             ⎣  c V₁ᵀ s₁    c V₂ᵀ s₂   c cᵀ ⎦
 //! ```
 //!
-//! Only V₂V₁ᵀ, V₁c, V₂c and the rotation are products over D; the singular values scale the small matrices.
+//! Only V₂V₁ᵀ, V₁c, V₂c and the rotation are products over D; the singular values scale the small
+//! matrices.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 

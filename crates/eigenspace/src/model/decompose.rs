@@ -12,20 +12,23 @@
 //! Δ C = Z diag(s) Wᵀ   ⇒   A_r = Z diag(s) V   with   V = Wᵀ C⁻¹ Δ⁻¹ F
 //! ```
 //!
-//! A Gram matrix squares the condition number, so it does not determine singular values below √ε s₁. Here it only
-//! provides a rotation. F = U_r A involves no division and keeps every digit of A, and its rows are orthogonal up to ε s₁²
-//! and sorted by length. The second, *scaled* Gram matrix N Nᵀ is close to the identity, so its Cholesky factor restores
-//! orthogonality, and Δ C gives the singular values up to ε s₁, as an SVD of A would, with four matrix products. If N is
-//! orthonormal up to rounding (no direction is weak), then V = N and Δ = diag(s). Only if N is far from orthogonal
-//! (several directions are below √ε s₁), the rows of F are made orthogonal by Jacobi rotations (`jacobi.rs`).
+//! A Gram matrix squares the condition number, so it does not determine singular values below √ε
+//! s₁. Here it only provides a rotation. F = U_r A involves no division and keeps every digit of A,
+//! and its rows are orthogonal up to ε s₁² and sorted by length. The second, *scaled* Gram matrix N
+//! Nᵀ is close to the identity, so its Cholesky factor restores orthogonality, and Δ C gives the
+//! singular values up to ε s₁, as an SVD of A would, with four matrix products. If N is orthonormal
+//! up to rounding (no direction is weak), then V = N and Δ = diag(s). Only if N is far from
+//! orthogonal (several directions are below √ε s₁), the rows of F are made orthogonal by Jacobi
+//! rotations (`jacobi.rs`).
 //!
-//! Rotations mix rows, never columns. So the rounding of a column is relative to its own length √q_j, even if features
-//! have different units and the shortest column is ε² of the longest. A row of F is left out as rounding if it is rounding
-//! in every column. (The SVD of small problems mixes columns. It is used if no feature is much smaller than the largest
-//! direction.)
+//! Rotations mix rows, never columns. So the rounding of a column is relative to its own length
+//! √q_j, even if features have different units and the shortest column is ε² of the longest. A row
+//! of F is left out as rounding if it is rounding in every column. (The SVD of small problems mixes
+//! columns. It is used if no feature is much smaller than the largest direction.)
 //!
-//! Rows of A that come from a model, or from the factor of a stream, are already orthogonal to each other ([`Stacked`]),
-//! so their products are not computed. The rows of two models that are merged are not even written down (`combined.rs`).
+//! Rows of A that come from a model, or from the factor of a stream, are already orthogonal to each
+//! other ([`Stacked`]), so their products are not computed. The rows of two models that are merged
+//! are not even written down (`combined.rs`).
 //!
 //! Cost: O(D q²), all of it in products that run in parallel.
 
@@ -42,20 +45,23 @@ use crate::model::truncation::{Rank, Truncation};
 
 /// Up to this number of features, an SVD of the factor is as fast as the other methods.
 pub(crate) const SVD_FEATURES: usize = 128;
-/// If the scatter of a feature is this many times smaller than the largest eigenvalue, the feature would lose digits in an
-/// SVD.
+/// If the scatter of a feature is this many times smaller than the largest eigenvalue, the feature
+/// would lose digits in an SVD.
 pub(crate) const DIFFERENT_SCALES: f64 = 4096.0;
-/// Up to this factor, the loss of digits of small features is accepted and counted; above it, a slower method avoids it.
+/// Up to this factor, the loss of digits of small features is accepted and counted; above it, a
+/// slower method avoids it.
 const VERY_DIFFERENT_SCALES: f64 = 65_536.0;
 /// Singular values below this count as zero, because their squares underflow.
 pub(crate) const SMALLEST_SINGULAR_VALUE: f64 = 1e-150;
 /// A pivot of the Cholesky factor of N Nᵀ below this means that N is far from orthogonal.
 const MIN_PIVOT: f64 = 0.5;
 
-/// Rows count as orthonormal if no entry of their Gram matrix differs from the identity by more than this.
+/// Rows count as orthonormal if no entry of their Gram matrix differs from the identity by more
+/// than this.
 pub(crate) const ORTHONORMALITY_TOLERANCE: f64 = 1e-13;
 
-/// A: any rows with AᵀA = M. It begins with groups of rows that are orthogonal within each group; `groups` holds their sizes.
+/// A: any rows with AᵀA = M. It begins with groups of rows that are orthogonal within each group;
+/// `groups` holds their sizes.
 pub(crate) struct Stacked<'a> {
     pub(crate) rows: Array2<f64>,
     pub(crate) groups: &'a [usize],
@@ -72,8 +78,8 @@ pub(crate) struct Reduced {
     pub(crate) basis: Basis,
     pub(crate) spectrum: Spectrum,
     pub(crate) lost: f64,
-    /// Whether the dropped direction is more than the rows can span: then it is rounding, unless something was truncated
-    /// before.
+    /// Whether the dropped direction is more than the rows can span: then it is rounding, unless
+    /// something was truncated before.
     pub(crate) beyond_rows: bool,
     pub(crate) rounding: Rounding,
 }
@@ -180,7 +186,8 @@ pub(crate) fn by_svd(a: ArrayView2<'_, f64>) -> Decomposed {
     Decomposed { values, directions, beyond: 0.0, floor, rounding: Rounding::whole(whole) }
 }
 
-/// The same for the features that vary, so that weak directions are not mixed with constant features.
+/// The same for the features that vary, so that weak directions are not mixed with constant
+/// features.
 fn by_svd_of_varying(a: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>) -> Decomposed {
     let varying = varying(q);
     if varying.len() == q.len() {
@@ -253,7 +260,8 @@ pub(crate) fn fill_constant(rows: &mut Array2<f64>, q: ArrayView1<'_, f64>) {
 pub(crate) struct Turn {
     /// U_r, with rows divided by `scales`.
     pub(crate) u: Array2<f64>,
-    /// The lengths of the rows of U A according to λ, as far as λ is accurate, so that strong rows become unit rows.
+    /// The lengths of the rows of U A according to λ, as far as λ is accurate, so that strong rows
+    /// become unit rows.
     pub(crate) scales: Array1<f64>,
     /// λ₁.
     pub(crate) largest: f64,
@@ -283,8 +291,9 @@ impl Turn {
     pub(crate) fn decomposed(self, mut f: Array2<f64>, q: ArrayView1<'_, f64>) -> Decomposed {
         let Self { u, scales, largest, beyond, rounding } = self;
         let (keep, rows) = u.dim();
-        // Rows of F that are only rounding have no direction. This is decided by their cells, not by λ: below √ε s₁, the
-        // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may contain a part of a weak direction.
+        // Rows of F that are only rounding have no direction. This is decided by their cells, not
+        // by λ: below √ε s₁, the eigenvectors of A Aᵀ mix weak directions with empty ones, and each
+        // row may contain a part of a weak direction.
         let squares = linalg::gram(f.view());
         let lengths: Vec<f64> =
             squares.diag().iter().zip(&scales).map(|(square, scale)| square.sqrt() * scale).collect();
@@ -308,13 +317,14 @@ impl Turn {
         let norms = squares.diag().mapv(f64::sqrt);
         let scaled = Array2::from_shape_fn(squares.raw_dim(), |(i, j)| squares[[i, j]] / (norms[i] * norms[j]));
         let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > MIN_PIVOT));
-        // The SVD of the small problem mixes rows with an error of ε, which is too much for a feature with a small spread. In
-        // that case, rows are rotated instead.
+        // The SVD of the small problem mixes rows with an error of ε, which is too much for a
+        // feature with a small spread. In that case, rows are rotated instead.
         let amplified = amplification(f.view(), &norms, lengths.first().copied().unwrap_or(0.0), q);
         let Some(c) = safe.filter(|_| amplified <= VERY_DIFFERENT_SCALES) else {
             let greatest = q.iter().fold(0.0, |a: f64, b| a.max(*b));
             if !have_different_scales(q, greatest, DIFFERENT_SCALES) {
-                // No feature is much smaller than the others, so columns may be mixed, which is faster.
+                // No feature is much smaller than the others, so columns may be mixed, which is
+                // faster.
                 f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
                 let decomposed = by_svd_of_varying(f.view(), q);
                 let whole = rounding.whole + decomposed.rounding.whole;
@@ -350,8 +360,8 @@ fn keep_rows(f: &mut Array2<f64>, rows: &[usize]) {
     f.slice_axis_inplace(Axis(0), Slice::from(..rows.len()));
 }
 
-/// The largest entry of a direction, times s₁, relative to the spread of its feature: how much an error of ε can change
-/// the feature.
+/// The largest entry of a direction, times s₁, relative to the spread of its feature: how much an
+/// error of ε can change the feature.
 fn amplification(f: ArrayView2<'_, f64>, norms: &Array1<f64>, largest: f64, q: ArrayView1<'_, f64>) -> f64 {
     let reciprocals: Vec<f64> = q.iter().map(|q| if *q > 0.0 { largest / q.sqrt() } else { 0.0 }).collect();
     let each = f.axis_iter(Axis(0)).into_par_iter().zip(norms.as_slice().expect("a new array is contiguous"));

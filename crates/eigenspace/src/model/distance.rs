@@ -6,7 +6,8 @@
 //! ‖X − X̂‖_F = √ΣQ        RMSE = ‖X − X̂‖_F / √(n D)
 //! ```
 //!
-//! Q is computed from the residual itself, because ‖x − μ‖² − ‖z‖² would lose digits by cancellation.
+//! Q is computed from the residual itself, because ‖x − μ‖² − ‖z‖² would lose digits by
+//! cancellation.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, Axis};

@@ -14,8 +14,9 @@
 //! M = Σ (x − μ)(x − μ)ᵀ = Vᵀ diag(s²) V + E,     −surplus ≤ E ≤ lost
 //! ```
 //!
-//! A model is a value: its operations take references and return a new model. It keeps r directions and reports k of them
-//! ([`Components`]); projections and plots use k, merging and splitting use all r.
+//! A model is a value: its operations take references and return a new model. It keeps r directions
+//! and reports k of them ([`Components`]); projections and plots use k, merging and splitting use
+//! all r.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
@@ -68,7 +69,8 @@ impl EigenspaceModel {
 
     pub(crate) fn from_reduced(moments: Moments, reduced: Reduced, bound: Bound, components: Components) -> Self {
         let Reduced { basis, spectrum, mut lost, beyond_rows, mut rounding } = reduced;
-        // What remains of truncated parts after a split counts as lost; what remains of rounding does not.
+        // What remains of truncated parts after a split counts as lost; what remains of rounding
+        // does not.
         if beyond_rows && !bound.is_truncated() {
             rounding.whole += std::mem::take(&mut lost);
         }
@@ -86,7 +88,8 @@ impl EigenspaceModel {
         self.moments.count
     }
 
-    /// w: the effective number of rows, equal to the count unless rows have weights or were forgotten.
+    /// w: the effective number of rows, equal to the count unless rows have weights or were
+    /// forgotten.
     pub fn weight(&self) -> f64 {
         self.moments.weight.value()
     }
@@ -161,13 +164,14 @@ impl EigenspaceModel {
         self.basis.first(self.n_components())
     }
 
-    /// The same model reporting another number of components: a number, a share such as 0.95, or [`Components::All`].
-    /// Nothing is dropped, so this can be changed back at any time.
+    /// The same model reporting another number of components: a number, a share such as 0.95, or
+    /// [`Components::All`]. Nothing is dropped, so this can be changed back at any time.
     pub fn with_components(&self, components: impl Into<Components>) -> Result<Self, Error> {
         Ok(Self { components: components.into().check()?, ..self.clone() })
     }
 
-    /// What is known about the rows besides their values: names, standardization, image shape, labels, values.
+    /// What is known about the rows besides their values: names, standardization, image shape,
+    /// labels, values.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }

@@ -4,8 +4,8 @@
 //! z_i = (x − μ) · v_i        i = 1 … k
 //! ```
 //!
-//! A matrix product would copy the components into the order that it reads them in, and another thread would have to be
-//! woken. For one row both take longer than the arithmetic.
+//! A matrix product would copy the components into the order that it reads them in, and another
+//! thread would have to be woken. For one row both take longer than the arithmetic.
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
@@ -14,8 +14,8 @@ use crate::linalg::{self, Real};
 use crate::rows::block;
 use crate::rows::element::Element;
 
-/// Up to this number of rows, each is centered and multiplied by one component after the other, on the calling thread,
-/// so that nothing is copied or sent to another thread.
+/// Up to this number of rows, each is centered and multiplied by one component after the other, on
+/// the calling thread, so that nothing is copied or sent to another thread.
 pub(crate) const FEW_ROWS: usize = 4;
 
 /// (X − 1μᵀ) Bᵀ for a few rows, in f64.

@@ -12,8 +12,8 @@
 //! z = (V_o V_oᵀ + σ² diag(1/λ))⁻¹ V_o (x_o − μ_o)        x_m = μ_m + V_mᵀ z        V_o V_oᵀ = I − V_m V_mᵀ
 //! ```
 //!
-//! (M. Brand, *Incremental singular value decomposition of uncertain data with missing values*, ECCV
-//! 2002; the σ² keeps a few cells from deciding everything.)
+//! (M. Brand, *Incremental singular value decomposition of uncertain data with missing values*,
+//! ECCV 2002; the σ² keeps a few cells from deciding everything.)
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut1, ArrayViewMut2};
 
@@ -24,10 +24,11 @@ use crate::model::truncation::Components;
 use crate::rows::block::Block;
 use crate::rows::missing::Missing;
 
-/// Estimated scores are at most this many standard deviations from the mean, however the few cells of a row
-/// extrapolate.
+/// Estimated scores are at most this many standard deviations from the mean, however the few cells
+/// of a row extrapolate.
 const LARGEST_DEVIATION: f64 = 5.0;
-/// Share of the variance that the components must explain to be used, when no number of them is set.
+/// Share of the variance that the components must explain to be used, when no number of them is
+/// set.
 const MIN_EXPLAINED_SHARE: f64 = 0.9;
 
 /// What is needed from a model to fill missing cells.
@@ -119,8 +120,9 @@ pub(crate) fn count(missing: &[MissingCells]) -> u64 {
 }
 
 impl EigenspaceModel {
-    /// Fills the cells that are not a number with the model's conditional estimate, from the components that it
-    /// reports; returns how many there were. A row without any cell becomes the mean.
+    /// Fills the cells that are not a number with the model's conditional estimate, from the
+    /// components that it reports; returns how many there were. A row without any cell becomes the
+    /// mean.
     ///
     /// ```
     /// use eigenspace::EigenspaceModel;

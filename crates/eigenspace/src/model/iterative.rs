@@ -11,9 +11,10 @@
 //! n < D    F = V A                                  M − FᵀF = Aᵀ (I − P) A
 //! ```
 //!
-//! In both cases F = U A for some orthonormal rows U, so 0 ≤ M − FᵀF ≤ lost, where `lost` bounds the largest eigenvalue of
-//! what V leaves out. That holds however far the iteration has converged; `linalg/remainder.rs` computes the bound. It
-//! holds with a stated probability, unless the trace of what is left out is as small.
+//! In both cases F = U A for some orthonormal rows U, so 0 ≤ M − FᵀF ≤ lost, where `lost` bounds
+//! the largest eigenvalue of what V leaves out. That holds however far the iteration has converged;
+//! `linalg/remainder.rs` computes the bound. It holds with a stated probability, unless the trace
+//! of what is left out is as small.
 //!
 //! Cost: 4 n D operations for each multiplied vector (4 z for z non-zeros), a few times k of them.
 
@@ -33,15 +34,17 @@ use crate::rows::block::Block;
 
 /// Vectors that are multiplied together with dense rows: more of them take less time each.
 const DENSE_WIDTH: usize = 16;
-/// The same for sparse rows, whose cells need entries of the vectors in any order: so few that most entries are still in a
-/// cache. An iteration with fewer vectors at a time also converges after fewer products.
+/// The same for sparse rows, whose cells need entries of the vectors in any order: so few that most
+/// entries are still in a cache. An iteration with fewer vectors at a time also converges after
+/// fewer products.
 const SPARSE_WIDTH: usize = 4;
-/// If the scatter of a feature is this many times smaller than that of another, the rows are decomposed directly, which
-/// keeps the digits of every feature.
+/// If the scatter of a feature is this many times smaller than that of another, the rows are
+/// decomposed directly, which keeps the digits of every feature.
 const MAX_SCATTER_RATIO: f64 = 1_048_576.0;
 /// Directions with less than this share of the largest eigenvalue need a direct method.
 const MIN_SHARE: f64 = 1e-8;
-/// The trace bounds what is left out well enough if it is at most this multiple of the largest eigenvalue in it.
+/// The trace bounds what is left out well enough if it is at most this multiple of the largest
+/// eigenvalue in it.
 const TRACE_IS_CLOSE: f64 = 1.5;
 /// How often directions that random vectors have found may be added.
 const MAX_ADDITIONS: usize = 3;
@@ -92,8 +95,9 @@ fn direct_cost(rows: usize, features: usize) -> f64 {
     rows as f64 * features as f64 * size + EIGENPROBLEM * size.powi(3)
 }
 
-/// The model of rows that were checked, or `None` if a direct method is needed: the features have different scales, or
-/// wanted directions are too weak. `moments` are those of zero rows. `must_converge`: also `None` if it does not.
+/// The model of rows that were checked, or `None` if a direct method is needed: the features have
+/// different scales, or wanted directions are too weak. `moments` are those of zero rows.
+/// `must_converge`: also `None` if it does not.
 pub(crate) fn iterate(
     rows: Block<'_>,
     moments: &Moments,
@@ -238,8 +242,8 @@ impl Task<'_> {
     }
 }
 
-/// F = Θ^(−1/2) V M for approximate eigenpairs Θ and V with the images V M, without values that are too weak for it, and the
-/// rounding of F.
+/// F = Θ^(−1/2) V M for approximate eigenpairs Θ and V with the images V M, without values that are
+/// too weak for it, and the rounding of F.
 pub(crate) fn factor_of_images(
     values: &Array1<f64>,
     vectors: ArrayView2<'_, f64>,
@@ -252,7 +256,8 @@ pub(crate) fn factor_of_images(
     let (images, vectors) = (linalg::rows_of(images, 0..keep), linalg::rows_of(vectors, 0..keep));
     let mut factor = images.to_owned();
     factor.rows_mut().into_iter().zip(values).for_each(|(mut row, value)| row /= value.sqrt());
-    // δ: the rounding of V M. κ: the difference between V M Vᵀ and Θ. a: the residuals beside the values.
+    // δ: the rounding of V M. κ: the difference between V M Vᵀ and Θ. a: the residuals beside the
+    // values.
     let delta = 2.0 * rounding * (first * total * keep as f64).sqrt();
     let mut off = linalg::cross(images, vectors);
     let mut residuals = 0.0;
@@ -272,7 +277,8 @@ pub(crate) struct Known {
     pub(crate) moments: Moments,
     /// The error of the moments, and of the centered rows.
     pub(crate) bound: Bound,
-    /// A bound on the largest eigenvalue of what the directions leave out, and the probability that it does not hold.
+    /// A bound on the largest eigenvalue of what the directions leave out, and the probability that
+    /// it does not hold.
     pub(crate) lost: f64,
     pub(crate) doubt: f64,
     pub(crate) components: Components,
@@ -289,7 +295,8 @@ impl Known {
     ) -> EigenspaceModel {
         let Self { moments, bound, lost, doubt, components } = self;
         let first = values.first().copied().unwrap_or(0.0);
-        // What is left out was computed with rounded products, and with directions that are orthonormal up to rounding.
+        // What is left out was computed with rounded products, and with directions that are
+        // orthonormal up to rounding.
         let skew = linalg::orthogonality_loss(vectors) * vectors.nrows() as f64;
         let whole = 2.0 * rounding * (first * moments.total()).sqrt() + 4.0 * skew * first;
         // Values that were too weak for F are left out too.

@@ -15,10 +15,11 @@
 //! ```
 //!
 //! The row space of A is Hall, Marshall and Martin's sufficient spanning set (*Merging and
-//! splitting eigenspace models*, IEEE TPAMI 22(9), 2000). If covariances are normalized by 1/N, as in the first source
-//! document, the last factor is N₁N₂/N₃², not N₁N₂/N₃ as printed there.
+//! splitting eigenspace models*, IEEE TPAMI 22(9), 2000). If covariances are normalized by 1/N, as
+//! in the first source document, the last factor is N₁N₂/N₃², not N₁N₂/N₃ as printed there.
 //!
-//! Cost: O(D (r₁ + r₂ + 1)²). Exact if nothing is truncated; lost₃ = lost₁ + lost₂ + what this step drops.
+//! Cost: O(D (r₁ + r₂ + 1)²). Exact if nothing is truncated; lost₃ = lost₁ + lost₂ + what this step
+//! drops.
 
 use std::cmp::Ordering;
 
@@ -33,8 +34,8 @@ impl EigenspaceModel {
     /// The model of the rows of both.
     ///
     /// Commutative; associative as long as nothing is dropped; [`EigenspaceModel::empty`] is
-    /// neutral. The result reports as many components as `self`, or as `other` if `self` is empty. It keeps the
-    /// [metadata](Self::metadata) that both share.
+    /// neutral. The result reports as many components as `self`, or as `other` if `self` is empty.
+    /// It keeps the [metadata](Self::metadata) that both share.
     pub fn merge(&self, other: &Self, truncation: Truncation) -> Result<Self, Error> {
         self.same_kind(other)?;
         let truncation = truncation.check()?;
@@ -74,8 +75,8 @@ impl EigenspaceModel {
         by_weight.then_with(by_mean).then_with(by_spectrum).then_with(by_scatter).then_with(by_basis).is_le()
     }
 
-    /// The model of the rows of all models, merged as a balanced tree: neighbors in pairs, then pairs of pairs. The
-    /// truncation rule is applied at every node.
+    /// The model of the rows of all models, merged as a balanced tree: neighbors in pairs, then
+    /// pairs of pairs. The truncation rule is applied at every node.
     pub fn merge_all<'a>(models: impl IntoIterator<Item = &'a Self>, truncation: Truncation) -> Result<Self, Error> {
         let mut level: Vec<Self> = models.into_iter().cloned().collect();
         while level.len() > 1 {

@@ -8,8 +8,8 @@
 //! | component labels | what the first components mean to the user |
 //! | values | further texts by key, for programs and people |
 //!
-//! Metadata is part of a model and of its file. Operations on one model keep it. Merging keeps what both
-//! models share, and rejects feature names that contradict each other.
+//! Metadata is part of a model and of its file. Operations on one model keep it. Merging keeps what
+//! both models share, and rejects feature names that contradict each other.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// Largest size of metadata as JSON, in bytes, so that the header of every model file can be read again.
+/// Largest size of metadata as JSON, in bytes, so that the header of every model file can be read
+/// again.
 pub(crate) const METADATA_LIMIT: usize = 1 << 24;
 
-/// The shape of the image that a row holds: rows of pixels from the top, the channels of a pixel side by side.
+/// The shape of the image that a row holds: rows of pixels from the top, the channels of a pixel
+/// side by side.
 ///
 /// ```
 /// use eigenspace::ImageShape;
@@ -38,12 +40,14 @@ pub struct ImageShape {
 }
 
 impl ImageShape {
-    /// An image with this many pixels across and down, and 1 channel (gray) or 3 (red, green, blue).
+    /// An image with this many pixels across and down, and 1 channel (gray) or 3 (red, green,
+    /// blue).
     pub fn new(width: usize, height: usize, channels: usize) -> Self {
         Self { width, height, channels, depth: None }
     }
 
-    /// The same shape with this many bits for each value: 8 for values up to 255, 16 for values up to 65535.
+    /// The same shape with this many bits for each value: 8 for values up to 255, 16 for values up
+    /// to 65535.
     pub fn with_depth(self, bits: impl Into<Option<u8>>) -> Self {
         Self { depth: bits.into(), ..self }
     }
@@ -192,8 +196,8 @@ impl Metadata {
         }
     }
 
-    /// Refuses features that have other names, or the same names in another order. Without names there is nothing to
-    /// compare.
+    /// Refuses features that have other names, or the same names in another order. Without names
+    /// there is nothing to compare.
     pub fn check_feature_names(&self, names: &[String]) -> Result<(), Error> {
         let Some(known) = &self.feature_names else { return Ok(()) };
         match known.iter().zip(names).position(|(known, name)| known != name) {

@@ -13,8 +13,9 @@
 //! M₃ = M₁ + M₂ + c cᵀ        c = √(w₁ w₂ / w₃) (μ₁ − μ₂)
 //! ```
 //!
-//! For a block of m rows with mean b that is stacked below n earlier rows, the extra row is not needed: if the block is
-//! centered at the right point t between the two means, its own rows contain the term:
+//! For a block of m rows with mean b that is stacked below n earlier rows, the extra row is not
+//! needed: if the block is centered at the right point t between the two means, its own rows
+//! contain the term:
 //!
 //! ```text
 //! Σ (x − t)(x − t)ᵀ = M_b + c cᵀ     for   t = μ + β (b − μ),   β = 1 − √(n / (n + m))
@@ -23,11 +24,12 @@
 //! because Σ (x − t)(x − t)ᵀ = M_b + m (1 − β)² (b − μ)(b − μ)ᵀ and m (1 − β)² = n m / (n + m).
 //! (The specification centers at the *new* mean, β = m / (n + m), which loses the shift of the old
 //! rows.) For the first block β = 1; for one row 1 − β = √(n / (n + 1)), Brand's rank-one update.
-//! Weighted rows count with their weight in n, m, b and every sum, and are multiplied by the root of their weight.
+//! Weighted rows count with their weight in n, m, b and every sum, and are multiplied by the root
+//! of their weight.
 //!
-//! The mean is stored as the sum of two numbers, its value and the rounding error of that value. Differences from it are
-//! then as precise as the rows, however far from zero they are: the scatter of rows near 4e15 with a spread of 1 has all
-//! its digits.
+//! The mean is stored as the sum of two numbers, its value and the rounding error of that value.
+//! Differences from it are then as precise as the rows, however far from zero they are: the scatter
+//! of rows near 4e15 with a spread of 1 has all its digits.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice, concatenate};
@@ -38,7 +40,8 @@ use crate::linalg::{SUMMED_ROWS, columns_of, contiguous, vectorized};
 use crate::model::two_words::TwoWords;
 use crate::model::weight::{Weight, WeightKind};
 
-/// Number of columns centered by one task: few enough for a block to stay in the cache of a core between two passes.
+/// Number of columns centered by one task: few enough for a block to stay in the cache of a core
+/// between two passes.
 const PANEL: usize = 128;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -143,7 +146,8 @@ impl Moments {
         self.absorb_copy(None, rows, weights, None)
     }
 
-    /// The same for a copy of other rows, which is written. `sums`: what [`DifferenceSums`] says of these rows.
+    /// The same for a copy of other rows, which is written. `sums`: what [`DifferenceSums`] says of
+    /// these rows.
     pub(crate) fn absorb_copy(
         &self,
         source: Option<ArrayView2<'_, f64>>,
@@ -162,8 +166,9 @@ impl Moments {
         let (before, added, weight) = (self.weight.value(), block_weight.value(), together.value());
         let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let beta = 1.0 - (before / weight).sqrt();
-        // Differences from a point near the rows are summed, so a mean far from zero costs no digits. The point is the
-        // mean so far, or the row with the largest weight if that is larger.
+        // Differences from a point near the rows are summed, so a mean far from zero costs no
+        // digits. The point is the mean so far, or the row with the largest weight if that is
+        // larger.
         let at_a_row = most > before && !self.about_origin;
         let original =
             |rows: ArrayView1<'_, f64>| source.map_or_else(|| rows.to_owned(), |all| all.row(heaviest).to_owned());
@@ -205,8 +210,9 @@ impl Moments {
                     step.assign(&(Array1::from(sum) / added));
                 }
                 between.assign(&(&step + &near.less(&mean_before)));
-                // The point with this share of the way from the mean so far to that of the block, and that rest of the
-                // way: rows that are nearly forgotten have a rest far below the rounding of the share.
+                // The point with this share of the way from the mean so far to that of the block,
+                // and that rest of the way: rows that are nearly forgotten have a rest far below
+                // the rounding of the share.
                 let on_the_way = |share: f64, rest: f64| match at_a_row {
                     false => near.moved(step.view(), share),
                     true => near.moved((&step - &(&between * rest)).view(), 1.0),
@@ -290,7 +296,8 @@ impl Moments {
         Self { mean, mean_low: mean_low + &self.mean_low, ..self }
     }
 
-    /// The moments of both sets of rows, and the row c. Most precise if `self` has the larger weight.
+    /// The moments of both sets of rows, and the row c. Most precise if `self` has the larger
+    /// weight.
     pub(crate) fn merge(&self, other: &Self) -> Result<(Self, Array1<f64>), Error> {
         let count = self.count.checked_add(other.count).ok_or(Error::CountOverflow)?;
         if other.count == 0 {
@@ -312,8 +319,8 @@ impl Moments {
         Ok((Self { count, weight, squared_weight, mean, mean_low, scatter, imputed, weights, ..self.clone_flags() }, c))
     }
 
-    /// The moments of the remaining rows after `part` is removed, and the row c. The scatter may be negative; the caller
-    /// decides what that means.
+    /// The moments of the remaining rows after `part` is removed, and the row c. The scatter may be
+    /// negative; the caller decides what that means.
     pub(crate) fn split(&self, part: &Self) -> (Self, Array1<f64>) {
         let weight = self.weight.minus(part.weight);
         let step = part.step_to(self);
@@ -321,7 +328,8 @@ impl Moments {
         let c = &step * (part.weight.value() * (self.weight.value() / weight.value())).sqrt();
         let scatter = &self.scatter - &part.scatter - &(&c * &c);
         let count = self.count - part.count;
-        // Limited to what is possible, between equal weights and all weight on one row, because the subtraction rounds.
+        // Limited to what is possible, between equal weights and all weight on one row, because the
+        // subtraction rounds.
         let most = weight.value() * weight.value();
         let squared_weight = (self.squared_weight - part.squared_weight).min(most).max(most / (count as f64).max(1.0));
         let imputed = self.imputed.saturating_sub(part.imputed);
@@ -334,8 +342,8 @@ impl Moments {
     }
 }
 
-/// The sums of the differences of rows from a point, to which rows are added one at a time: the same numbers, to the last
-/// bit, as [`Moments::absorb`] computes of the same rows without weights.
+/// The sums of the differences of rows from a point, to which rows are added one at a time: the
+/// same numbers, to the last bit, as [`Moments::absorb`] computes of the same rows without weights.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DifferenceSums {
     total: Vec<f64>,

@@ -6,12 +6,14 @@
 //! θ_p  = Σ_{i>k} λ_i^p
 //! ```
 //!
-//! T² is Hotelling's for a new row; Q_α is Jackson and Mudholkar's (*Control procedures for residuals
-//! associated with principal component analysis*, Technometrics 21(3), 1979). θ₁ is exact, because it is computed from the
-//! feature scatter. The eigenvalues of dropped directions are assumed to be equal, which gives the smallest θ₂ and θ₃ for
-//! their sum. If h is not clearly positive (one unreported direction far above many others), Box's approximation is used
-//! instead: θ₂/θ₁ times the quantile of χ² with θ₁²/θ₂ degrees of freedom. n is the weight, so a stream that forgets has
-//! limits for the rows that it remembers. Both limits assume that the rows are roughly normally distributed.
+//! T² is Hotelling's for a new row; Q_α is Jackson and Mudholkar's (*Control procedures for
+//! residuals associated with principal component analysis*, Technometrics 21(3), 1979). θ₁ is
+//! exact, because it is computed from the feature scatter. The eigenvalues of dropped directions
+//! are assumed to be equal, which gives the smallest θ₂ and θ₃ for their sum. If h is not clearly
+//! positive (one unreported direction far above many others), Box's approximation is used instead:
+//! θ₂/θ₁ times the quantile of χ² with θ₁²/θ₂ degrees of freedom. n is the weight, so a stream that
+//! forgets has limits for the rows that it remembers. Both limits assume that the rows are roughly
+//! normally distributed.
 
 use ndarray::Array1;
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal};
@@ -20,7 +22,8 @@ use crate::error::Error;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::rows::block::Block;
 
-/// From this number of degrees of freedom on, the quantile of the F distribution is computed by its expansion.
+/// From this number of degrees of freedom on, the quantile of the F distribution is computed by its
+/// expansion.
 const EXPANSION_DEGREES: f64 = 1e5;
 /// Below this power h, the approximation of Jackson and Mudholkar is not used.
 const MIN_POWER: f64 = 0.05;
@@ -50,8 +53,8 @@ pub struct Readings {
 }
 
 impl EigenspaceModel {
-    /// The limits that this share of normal rows stays below, for example 0.99; from 0.001 to 0.999999999. Needs a weight
-    /// above k + 1.
+    /// The limits that this share of normal rows stays below, for example 0.99; from 0.001 to
+    /// 0.999999999. Needs a weight above k + 1.
     pub fn limits(&self, confidence: f64) -> Result<Limits, Error> {
         if !CONFIDENCES.contains(&confidence) {
             return Err(Error::InvalidConfidence { value: confidence });
@@ -131,7 +134,8 @@ impl Readings {
         (0..self.hotelling.len()).filter(beyond).collect()
     }
 
-    /// The share of rows above a limit. If it is far above 2 (1 − confidence), the rows have changed.
+    /// The share of rows above a limit. If it is far above 2 (1 − confidence), the rows have
+    /// changed.
     pub fn share_beyond(&self) -> f64 {
         if self.hotelling.is_empty() { 0.0 } else { self.outliers().len() as f64 / self.hotelling.len() as f64 }
     }

@@ -12,8 +12,8 @@ pub fn add_squared_differences(distances: &mut [f64], scores: &[f32], score: f32
     }
 }
 
-/// The rows with the smallest squared distances, nearest first, with their distances. Rows without a distance are left out,
-/// and so is `row` itself.
+/// The rows with the smallest squared distances, nearest first, with their distances. Rows without
+/// a distance are left out, and so is `row` itself.
 pub fn nearest(squared: &[f64], row: usize, most: usize) -> Vec<(usize, f64)> {
     let mut found: Vec<(usize, f64)> = Vec::with_capacity(most + 1);
     for (i, distance) in squared.iter().copied().enumerate() {

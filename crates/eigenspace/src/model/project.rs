@@ -4,10 +4,10 @@
 //! Z = (X − 1μᵀ) V_kᵀ        X̂ = 1μᵀ + Z V_k        whitened: Z diag(√(w − 1) / s)
 //! ```
 //!
-//! Rows are multiplied in their own precision: f32 rows give f32 scores, which is faster and has an error of about 1e-7 of
-//! their length. If the mean is not far from the origin (`near_origin`), it is subtracted after the product,
-//! Z = X V_kᵀ − 1 (V_k μ)ᵀ, which then costs no digits. Otherwise rows are centered in f64, panel by panel, before they are
-//! multiplied.
+//! Rows are multiplied in their own precision: f32 rows give f32 scores, which is faster and has an
+//! error of about 1e-7 of their length. If the mean is not far from the origin (`near_origin`), it
+//! is subtracted after the product, Z = X V_kᵀ − 1 (V_k μ)ᵀ, which then costs no digits. Otherwise
+//! rows are centered in f64, panel by panel, before they are multiplied.
 
 use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis};
 
@@ -20,15 +20,16 @@ use crate::rows::block::Block;
 use crate::rows::element::Element;
 use crate::rows::sparse::SparseRows;
 
-/// A squared mean of up to this many times the variance adds at most two bits to the rounding of scores.
+/// A squared mean of up to this many times the variance adds at most two bits to the rounding of
+/// scores.
 const MAX_NEAR_MEAN_RATIO: f64 = 16.0;
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// Rows or scores: a view of an array of any [`Element`] type, a reference to such an array, [`SparseRows`], or a
-/// [`Block`]. The result has their precision. Weights of a block are ignored.
+/// Rows or scores: a view of an array of any [`Element`] type, a reference to such an array,
+/// [`SparseRows`], or a [`Block`]. The result has their precision. Weights of a block are ignored.
 ///
 /// ```
 /// use eigenspace::{EigenspaceModel, SparseRows};
@@ -43,7 +44,8 @@ mod sealed {
 /// # Ok::<(), eigenspace::Error>(())
 /// ```
 pub trait Rows<'a>: sealed::Sealed + Copy + Into<Block<'a>> {
-    /// The precision of the result: f32 for rows of `f32`, `u8` and `u16`, f64 for all others, and for blocks.
+    /// The precision of the result: f32 for rows of `f32`, `u8` and `u16`, f64 for all others, and
+    /// for blocks.
     type Score: Real;
 
     /// The scores of the rows.
@@ -161,7 +163,8 @@ impl EigenspaceModel {
         })
     }
 
-    /// Whether the mean is small compared with the spread of the rows: ‖μ‖² ≤ MAX_NEAR_MEAN_RATIO tr(M) / w.
+    /// Whether the mean is small compared with the spread of the rows: ‖μ‖² ≤ MAX_NEAR_MEAN_RATIO
+    /// tr(M) / w.
     pub(crate) fn near_origin(&self) -> bool {
         self.mean().dot(&self.mean()) * self.weight() <= MAX_NEAR_MEAN_RATIO * self.moments.total()
     }
@@ -177,9 +180,10 @@ impl EigenspaceModel {
         fitting(coordinates)
     }
 
-    /// U: the left singular vectors of the rows that the model was fitted on, one row for each of them and one column for
-    /// each component: X − 1μᵀ = U diag(s) V. Their columns are orthonormal. For other rows, these are their scores divided
-    /// by the singular values. A column whose singular value is 0 is 0.
+    /// U: the left singular vectors of the rows that the model was fitted on, one row for each of
+    /// them and one column for each component: X − 1μᵀ = U diag(s) V. Their columns are
+    /// orthonormal. For other rows, these are their scores divided by the singular values. A column
+    /// whose singular value is 0 is 0.
     ///
     /// ```
     /// use eigenspace::EigenspaceModel;
@@ -200,8 +204,8 @@ impl EigenspaceModel {
         fitting(vectors)
     }
 
-    /// The rows with these scores. If there are fewer columns than directions, they are the scores of the first
-    /// directions.
+    /// The rows with these scores. If there are fewer columns than directions, they are the scores
+    /// of the first directions.
     pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {
         let found = checked_scores(scores.into(), self.rank())?;
         scores.combined(self.mean(), self.basis.first(found))
@@ -224,7 +228,8 @@ impl EigenspaceModel {
     }
 }
 
-/// The number of columns of scores, after checking that there are at most as many as available and all are finite.
+/// The number of columns of scores, after checking that there are at most as many as available and
+/// all are finite.
 pub(crate) fn checked_scores(scores: Block<'_>, available: usize) -> Result<usize, Error> {
     let found = scores.ncols();
     if found > available {

@@ -4,18 +4,19 @@
 //! M_σ = diag(σ) M diag(σ)         σ_j = 1 / √(q_j / w), or given;      A = s V diag(σ)
 //! ```
 //!
-//! The scales are computed from the exact feature scatter, which is known at any time. So nothing has to be fixed in
-//! advance, and the model itself keeps the units of the rows: it can be merged and split as before, and standardized
-//! afterward. A constant feature keeps scale 1.
+//! The scales are computed from the exact feature scatter, which is known at any time. So nothing
+//! has to be fixed in advance, and the model itself keeps the units of the rows: it can be merged
+//! and split as before, and standardized afterward. A constant feature keeps scale 1.
 //!
-//! In the new units, E_σ = diag(σ) E diag(σ), so a bound on E for each feature (`bound.rs`) gives a bound on E_σ. As long
-//! as the surplus is zero, the dropped part is positive semi-definite with a known diagonal, (q_j − Σ_i s_i² V_ij²) σ_j²
-//! up to rounding, and its trace also bounds its norm.
+//! In the new units, E_σ = diag(σ) E diag(σ), so a bound on E for each feature (`bound.rs`) gives a
+//! bound on E_σ. As long as the surplus is zero, the dropped part is positive semi-definite with a
+//! known diagonal, (q_j − Σ_i s_i² V_ij²) σ_j² up to rounding, and its trace also bounds its norm.
 //!
-//! If a feature varies less than the rounding of its scatter, for example after a split, it cannot be distinguished from a
-//! constant. Standardized, it would count as much as any other feature. So it is not scaled, and the bound includes the
-//! possible error. The same holds for a feature that varies so little, because its rows are forgotten, that no number in
-//! the range of rows is its standardized mean.
+//! If a feature varies less than the rounding of its scatter, for example after a split, it cannot
+//! be distinguished from a constant. Standardized, it would count as much as any other feature. So
+//! it is not scaled, and the bound includes the possible error. The same holds for a feature that
+//! varies so little, because its rows are forgotten, that no number in the range of rows is its
+//! standardized mean.
 
 use ndarray::{Array1, ArrayView1};
 
@@ -35,11 +36,12 @@ pub(crate) struct Scaled {
 }
 
 impl EigenspaceModel {
-    /// The model of the standardized rows: every feature is divided by its standard deviation (ddof = 0); constant
-    /// features are not scaled.
+    /// The model of the standardized rows: every feature is divided by its standard deviation (ddof
+    /// = 0); constant features are not scaled.
     pub(crate) fn standardized_model(&self) -> Result<Scaled, Error> {
         let divisor = self.divisor(0.0)?;
-        // Nor is a feature scaled whose values would leave the range of rows: all rows in which it varied are forgotten.
+        // Nor is a feature scaled whose values would leave the range of rows: all rows in which it
+        // varied are forgotten.
         let known = |((q, noise), mean): ((&f64, &f64), &f64)| {
             let scale = (divisor / q).sqrt();
             q > noise && scale <= LARGEST_MAGNITUDE && mean.abs() * scale <= LARGEST_MAGNITUDE
@@ -55,7 +57,8 @@ impl EigenspaceModel {
             return self.scaled_model(scales.view());
         }
         let mut view = self.without(&varying)?.scaled_model(scales.view())?;
-        // Each of them could have variance 1 and be correlated with all others. The weight and sums of it are rounded.
+        // Each of them could have variance 1 and be correlated with all others. The weight and sums
+        // of it are rounded.
         let most = divisor * (1.0 + 64.0 * UNIT);
         let missing = unknown as f64 * most;
         let beside = (missing * (view.model.spectrum.largest().powi(2) + view.model.bound.noise)).sqrt();
@@ -84,7 +87,8 @@ impl EigenspaceModel {
         Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&self.metadata))
     }
 
-    /// The model of the rows with each feature multiplied by a scale, for example a unit conversion.
+    /// The model of the rows with each feature multiplied by a scale, for example a unit
+    /// conversion.
     pub(crate) fn scaled_model(&self, scales: ArrayView1<'_, f64>) -> Result<Scaled, Error> {
         if scales.len() != self.features() {
             return Err(Error::WidthMismatch { expected: self.features(), found: scales.len() });

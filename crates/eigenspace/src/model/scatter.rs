@@ -1,4 +1,5 @@
-//! The scatter engine: accumulates the D × D scatter and drops nothing, with one symmetric product per block.
+//! The scatter engine: accumulates the D × D scatter and drops nothing, with one symmetric product
+//! per block.
 //!
 //! ```text
 //! M ← M + Σ (x − t)(x − t)ᵀ        with t of `moments.rs`;     M = Vᵀ diag(s²) V
@@ -10,18 +11,20 @@
 //! M = M₁ + M₂ + c cᵀ        c = √(w₁ w₂ / (w₁ + w₂)) (μ₁ − μ₂)
 //! ```
 //!
-//! Cost: D² operations per row or merge, 9 D³ to read. Sums are stored in doubled f64 precision, whatever the element type.
+//! Cost: D² operations per row or merge, 9 D³ to read. Sums are stored in doubled f64 precision,
+//! whatever the element type.
 //!
-//! Squares halve the number of digits: if the spread along a direction is below √(D ε) of the largest, nothing is known
-//! about it. If features have different scales, this depends on their units, so the scatter is then decomposed in units in
-//! which every feature has the same spread:
+//! Squares halve the number of digits: if the spread along a direction is below √(D ε) of the
+//! largest, nothing is known about it. If features have different scales, this depends on their
+//! units, so the scatter is then decomposed in units in which every feature has the same spread:
 //!
 //! ```text
 //! C = diag(1/d) M diag(1/d) = Wᵀ diag(μ) W,   d = √q,   A = diag(√μ) W diag(d),   M = AᵀA
 //! ```
 //!
-//! and A is reduced by rotating rows (`decompose.rs`), which keeps the digits of every feature. If directions that are weak
-//! *in these units* matter, use the factor engine ([`Engine::Factor`](crate::Engine)) or [`Method::Svd`](crate::Method).
+//! and A is reduced by rotating rows (`decompose.rs`), which keeps the digits of every feature. If
+//! directions that are weak *in these units* matter, use the factor engine
+//! ([`Engine::Factor`](crate::Engine)) or [`Method::Svd`](crate::Method).
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 use serde::{Deserialize, Serialize};
@@ -36,7 +39,8 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
 use crate::model::truncation::{Components, Rank, Truncation};
 
-/// If the scatter of a feature is this many times smaller than the largest eigenvalue, it would lose too many digits.
+/// If the scatter of a feature is this many times smaller than the largest eigenvalue, it would
+/// lose too many digits.
 const DIFFERENT_RAW_SCALES: f64 = 1_048_576.0;
 /// Bound on the relative rounding of an entry of the scatter.
 const SUM_ROUNDING: f64 = (linalg::SCATTER_SUMMED_ROWS as f64 + 16.0) * UNIT;
@@ -87,7 +91,8 @@ impl Scatter {
         let weights = (one.moments.weight.value(), two.moments.weight.value());
         let mut bound = one.bound.combined(&two.bound, weights, &moments.scatter, &c);
         bound.underflowed(&c.mapv(|c| c * c), &c, 1.0);
-        // The sums are in doubled precision, so adding them rounds less than `SUM_ROUNDING` allows for.
+        // The sums are in doubled precision, so adding them rounds less than `SUM_ROUNDING` allows
+        // for.
         linalg::add_lower_triangle(&mut self.matrix, &mut self.low, other.matrix.view(), other.low.view());
         linalg::add_scatter(&mut self.matrix, &mut self.low, c.view().insert_axis(Axis(0)));
         (self.moments, self.bound) = (moments, bound);
@@ -128,8 +133,8 @@ impl Scatter {
     }
 }
 
-/// Whether the scatter of some feature would lose too many digits beside an eigenvalue this large. If the model will be
-/// standardized, smaller differences in scale count as different scales.
+/// Whether the scatter of some feature would lose too many digits beside an eigenvalue this large.
+/// If the model will be standardized, smaller differences in scale count as different scales.
 fn are_scales_different(q: &Array1<f64>, largest: f64, standardized: bool) -> bool {
     let ratio = if standardized { DIFFERENT_SCALES } else { DIFFERENT_RAW_SCALES };
     // The largest eigenvalue is between the largest entry of the diagonal and the trace.
@@ -137,14 +142,15 @@ fn are_scales_different(q: &Array1<f64>, largest: f64, standardized: bool) -> bo
     have_different_scales(q.view(), largest, ratio)
 }
 
-/// Whether a scatter with this largest eigenvalue is decomposed in units in which every feature has the same spread. Then the
-/// leading directions depend on how many are computed, as those of a factor do; otherwise they do not.
+/// Whether a scatter with this largest eigenvalue is decomposed in units in which every feature has
+/// the same spread. Then the leading directions depend on how many are computed, as those of a
+/// factor do; otherwise they do not.
 pub(crate) fn is_decomposed_by_feature(moments: &Moments, largest: f64) -> bool {
     are_scales_different(&moments.scatter, largest, false)
 }
 
-/// The leading directions of a scatter, given by the lower triangle of its matrix. Large eigenproblems are solved on the
-/// card, if there is one.
+/// The leading directions of a scatter, given by the lower triangle of its matrix. Large
+/// eigenproblems are solved on the card, if there is one.
 fn reduce_matrix(
     matrix: Array2<f64>,
     moments: &Moments,
@@ -182,7 +188,8 @@ fn by_feature(mut matrix: Array2<f64>, moments: &Moments, truncation: Truncation
     Reduced { rounding: Rounding { features, ..reduced.rounding }, ..reduced }
 }
 
-/// The leading `limit` eigenpairs of a scatter, given by its lower triangle, among the features that vary.
+/// The leading `limit` eigenpairs of a scatter, given by its lower triangle, among the features
+/// that vary.
 fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: Rank, card: Option<&dyn Card>) -> Decomposed {
     let varying = varying(q.view());
     if varying.len() < q.len() {
@@ -201,7 +208,8 @@ fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: Rank, card: Op
     decomposed_from(eigenvalues, directions, size)
 }
 
-/// Singular values and directions from the eigenvalues of a scatter of this size, of which there may be more than directions.
+/// Singular values and directions from the eigenvalues of a scatter of this size, of which there
+/// may be more than directions.
 fn decomposed_from(eigenvalues: Array1<f64>, directions: Array2<f64>, size: usize) -> Decomposed {
     let keep = directions.nrows();
     let beyond = eigenvalues.get(keep).map_or(0.0, |value| value.max(0.0));

@@ -1,6 +1,7 @@
 //! Products of rows with directions, and of scores with directions.
 //!
-//! Rows are multiplied in their own precision (`project.rs`), some at a time, and checked while they are in the cache.
+//! Rows are multiplied in their own precision (`project.rs`), some at a time, and checked while
+//! they are in the cache.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,13 +23,15 @@ const TASK_ROWS: usize = 64;
 const LARGE_TASK_ROWS: usize = 128;
 /// From this number of rows on, rows are many.
 const MANY_ROWS: usize = 1024;
-/// From this number of rows on, the components are written column by column, as the product reads them.
+/// From this number of rows on, the components are written column by column, as the product reads
+/// them.
 const TURNED_ROWS: usize = 256;
-/// A squared mean of this many times the variance would cost three digits of the scores of sparse rows.
+/// A squared mean of this many times the variance would cost three digits of the scores of sparse
+/// rows.
 const MAX_SPARSE_MEAN_RATIO: f64 = 1e6;
 
-/// (X − 1μᵀ) Bᵀ for sparse rows, as X Bᵀ − 1 (B μ)ᵀ. Where a mean is far larger than the spread of its feature, that would
-/// cost digits; rows are made dense then, some at a time.
+/// (X − 1μᵀ) Bᵀ for sparse rows, as X Bᵀ − 1 (B μ)ᵀ. Where a mean is far larger than the spread of
+/// its feature, that would cost digits; rows are made dense then, some at a time.
 pub(crate) fn sparse_products(
     rows: SparseRows<'_>,
     moments: &Moments,
@@ -63,9 +66,11 @@ pub(crate) fn sparse_products(
     Ok(out.reversed_axes())
 }
 
-/// (X − 1μᵀ) Bᵀ in the precision of the rows, centered in f64 before the product or, if `near_origin`, after it.
+/// (X − 1μᵀ) Bᵀ in the precision of the rows, centered in f64 before the product or, if
+/// `near_origin`, after it.
 ///
-/// Rows are checked while they are in the cache for the product, so that they are read from memory only once.
+/// Rows are checked while they are in the cache for the product, so that they are read from memory
+/// only once.
 pub(crate) fn products<E: Element>(
     rows: ArrayView2<'_, E>,
     (mean, mean_low): (ArrayView1<'_, f64>, ArrayView1<'_, f64>),
@@ -131,7 +136,8 @@ pub(crate) fn products<E: Element>(
     fitting(out)
 }
 
-/// The number of rows of a task, which depends on nothing else, so that results do not depend on threads.
+/// The number of rows of a task, which depends on nothing else, so that results do not depend on
+/// threads.
 fn task_rows(rows: usize) -> usize {
     if rows < MANY_ROWS { TASK_ROWS } else { LARGE_TASK_ROWS }
 }

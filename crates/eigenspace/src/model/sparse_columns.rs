@@ -4,8 +4,9 @@
 //! A = diag(√w) (X − 1μᵀ) = B − √w μᵀ
 //! ```
 //!
-//! B has the stored cells. Subtracting the mean only inside the products is precise if √w μ_j is not much longer than a
-//! column of A: at least half of the weight is in cells that are not stored. Other columns are stored in full, centered.
+//! B has the stored cells. Subtracting the mean only inside the products is precise if √w μ_j is
+//! not much longer than a column of A: at least half of the weight is in cells that are not stored.
+//! Other columns are stored in full, centered.
 
 use ndarray::Array1;
 
@@ -30,7 +31,8 @@ pub(crate) struct SparseColumns {
 }
 
 impl SparseColumns {
-    /// The rows with a positive weight, and their moments; `None` if that would store too many cells.
+    /// The rows with a positive weight, and their moments; `None` if that would store too many
+    /// cells.
     pub(crate) fn of(rows: &Block<'_>, before: &Moments) -> Result<Option<(Self, Absorbed)>, Error> {
         let Some(sparse) = rows.sparse() else { return Ok(None) };
         let selected: Vec<usize> = (0..rows.nrows()).filter(|&i| rows.weight(i) > 0.0).collect();
@@ -61,7 +63,8 @@ impl SparseColumns {
         for (j, column) in columns.iter_mut().enumerate() {
             let held: f64 = column.iter().map(|(i, _)| weights[*i as usize]).sum();
             let full = column.len() == selected.len();
-            // A column that is stored in every row is summed as differences, so that the mean of a constant column is exact.
+            // A column that is stored in every row is summed as differences, so that the mean of a
+            // constant column is exact.
             let near = if full && !before.about_origin { column[0].1 } else { 0.0 };
             if !before.about_origin {
                 step[j] = column.iter().map(|(i, x)| weights[*i as usize] * (x - near)).sum::<f64>() / total;

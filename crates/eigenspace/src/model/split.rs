@@ -12,19 +12,20 @@
 //! K = diag(s₃²) − PᵀP,   P = [ s₂V₂ ; c ] Qᵀ,   K = Z diag(s₁²) Zᵀ,   V₁ = Zᵀ Q
 //! ```
 //!
-//! If nothing was dropped, M₁ lies inside the span of V₃, and Q = V₃. A truncated whole may lack directions of the part. Q
-//! is then extended by them; otherwise cross terms would be lost that the bounds of the whole and the part do not cover.
+//! If nothing was dropped, M₁ lies inside the span of V₃, and Q = V₃. A truncated whole may lack
+//! directions of the part. Q is then extended by them; otherwise cross terms would be lost that the
+//! bounds of the whole and the part do not cover.
 //!
-//! L₁ = L₃ − L₂ − c cᵀ differs from M₁ by E₃ − E₂, so lost₁ = lost₃ + surplus₂ and surplus₁ = surplus₃ +
-//! lost₂. M₁ has no negative eigenvalue, so L₁ has none below −lost₁. An eigenvalue clearly below means that the part was
-//! never in the whole, which is an error. Negative eigenvalues within the bound are set to zero, which adds their magnitude
-//! to surplus₁.
+//! L₁ = L₃ − L₂ − c cᵀ differs from M₁ by E₃ − E₂, so lost₁ = lost₃ + surplus₂ and surplus₁ =
+//! surplus₃ + lost₂. M₁ has no negative eigenvalue, so L₁ has none below −lost₁. An eigenvalue
+//! clearly below means that the part was never in the whole, which is an error. Negative
+//! eigenvalues within the bound are set to zero, which adds their magnitude to surplus₁.
 //!
-//! The subtraction causes cancellation: the rounding of M₃ remains in M₁ and is counted as noise in its bound. If a large
-//! part is removed and little remains, the bound of the result is wide.
+//! The subtraction causes cancellation: the rounding of M₃ remains in M₁ and is counted as noise in
+//! its bound. If a large part is removed and little remains, the bound of the result is wide.
 //!
-//! With few features, or with features on different scales, the scatters themselves are subtracted, M₁ = M₃ − M₂ − c cᵀ,
-//! in units in which each feature of the whole has the same spread.
+//! With few features, or with features on different scales, the scatters themselves are subtracted,
+//! M₁ = M₃ − M₂ − c cᵀ, in units in which each feature of the whole has the same spread.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray, Ix2, concatenate};
 
@@ -50,9 +51,9 @@ const DIFFERENT_SCALES_FEATURES: usize = 4096;
 impl EigenspaceModel {
     /// The model of the rows of `self` without those of `part`.
     ///
-    /// Undoes [`merge`](Self::merge). Rejects a part that is larger than the whole, or that was never in it as far as
-    /// the two models can show: rows that vary less than the whole in all of its directions cannot be distinguished from
-    /// rows that were in it.
+    /// Undoes [`merge`](Self::merge). Rejects a part that is larger than the whole, or that was
+    /// never in it as far as the two models can show: rows that vary less than the whole in all of
+    /// its directions cannot be distinguished from rows that were in it.
     pub fn split(&self, part: &Self) -> Result<Self, Error> {
         self.same_kind(part)?;
         if part.is_empty() {
@@ -145,8 +146,8 @@ impl EigenspaceModel {
         let mut scatter = Scatter::of(self);
         scatter.take_out(&part.factor());
         scatter.take_out(&c.view().insert_axis(Axis(0)).to_owned());
-        // The unit of a feature that varies only by rounding is that rounding. After splits of truncated models the
-        // directions may have more of a feature than it varies by.
+        // The unit of a feature that varies only by rounding is that rounding. After splits of
+        // truncated models the directions may have more of a feature than it varies by.
         let factor_of_whole = self.factor();
         let mut spread = factor_of_whole.map_axis(Axis(0), |column| column.dot(&column));
         for (spread, (q, noise)) in spread.iter_mut().zip(self.moments.scatter.iter().zip(&self.bound.feature_noise)) {
@@ -157,7 +158,8 @@ impl EigenspaceModel {
         k.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
         let (lambda, turn) = linalg::eigh(k.view());
         let size = (self.features() + self.rank() + part.rank()) as f64 + 16.0;
-        // Sums over the rank, and an eigenproblem whose largest eigenvalue is at most that of the correlations.
+        // Sums over the rank, and an eigenproblem whose largest eigenvalue is at most that of the
+        // correlations.
         let correlation = linalg::squared_lengths((factor_of_whole / &d).view()).sum();
         let floor = 2.0 * size * UNIT * correlation.max(1.0);
         let rounding = Rounding { features: 2.0 * floor, ..Rounding::whole(0.0) };
@@ -166,8 +168,8 @@ impl EigenspaceModel {
         Rest { rows, eigenvalues: None, smallest, units, spread, rounding }
     }
 
-    /// The remaining scatter, in coordinates of the directions of the whole and of the part outside of them. The
-    /// remaining rows span at most `limit` directions.
+    /// The remaining scatter, in coordinates of the directions of the whole and of the part outside
+    /// of them. The remaining rows span at most `limit` directions.
     fn span_without(&self, part: &Self, c: &Array1<f64>, limit: usize) -> Rest {
         let mut leaving = Array2::zeros((part.rank() + 1, self.features()));
         let (above, mut last) = leaving.view_mut().split_at(Axis(0), part.rank());
@@ -219,11 +221,13 @@ impl EigenspaceModel {
         self.update(new, Truncation::None)?.remove(old)?.truncate(truncation)
     }
 
-    /// Orthonormal rows that span the basis and these rows, whose products with the basis are `inside`.
+    /// Orthonormal rows that span the basis and these rows, whose products with the basis are
+    /// `inside`.
     fn span_with(&self, rows: ArrayView2<'_, f64>, inside: ArrayView2<'_, f64>, floor: f64) -> CowArray<'_, f64, Ix2> {
         let basis = self.basis();
         let is_rounding = |squares: Array1<f64>| squares.iter().all(|square| *square <= floor * floor);
-        // A whole that has lost nothing contains all of a part, so the part outside is not stored only to be discarded.
+        // A whole that has lost nothing contains all of a part, so the part outside is not stored
+        // only to be discarded.
         if !self.bound.is_truncated() && is_rounding(linalg::squared_lengths_of_difference(rows, inside, basis)) {
             return basis.into();
         }
@@ -234,7 +238,8 @@ impl EigenspaceModel {
         let (values, directions) = linalg::thin_svd(outside.view());
         let live = values.iter().take_while(|&&s| s > floor).count().min(self.features() - self.rank());
         let more = outside_of(basis, linalg::rows_of(directions.view(), 0..live));
-        // Twice, because the residual of a row that is nearly inside the basis is not orthogonal after one pass.
+        // Twice, because the residual of a row that is nearly inside the basis is not orthogonal
+        // after one pass.
         orthonormal_again(outside_and_within(basis, orthonormal_again(more))).into()
     }
 }
@@ -246,7 +251,8 @@ fn outside_and_within(basis: ArrayView2<'_, f64>, more: Array2<f64>) -> Array2<f
 
 /// The result of removing a part from a whole.
 struct Rest {
-    /// The remaining directions, or a factor of the remaining scatter, whose negative eigenvalues are set to zero.
+    /// The remaining directions, or a factor of the remaining scatter, whose negative eigenvalues
+    /// are set to zero.
     rows: Array2<f64>,
     /// The eigenvalues along these directions; `None` for a factor.
     eigenvalues: Option<Array1<f64>>,

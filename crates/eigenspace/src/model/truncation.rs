@@ -29,8 +29,8 @@ pub enum Truncation {
     Energy(f64),
     /// Drop directions whose singular value is below this share of the largest.
     Tolerance(f64),
-    /// Keep at most this many directions and shrink them (Frequent Directions), which bounds the error for
-    /// any rows.
+    /// Keep at most this many directions and shrink them (Frequent Directions), which bounds the
+    /// error for any rows.
     FrequentDirections(usize),
 }
 
@@ -103,8 +103,8 @@ impl Truncation {
         }
     }
 
-    /// Applies the rule to non-increasing squared singular values. `total` is their sum, including everything dropped
-    /// before. Keeps at most `limit` directions.
+    /// Applies the rule to non-increasing squared singular values. `total` is their sum, including
+    /// everything dropped before. Keeps at most `limit` directions.
     pub(crate) fn cut(self, squared: &[f64], total: f64, limit: usize) -> Cut {
         let rule = match self {
             Self::None => squared.len(),
@@ -192,7 +192,8 @@ impl Rank {
     }
 }
 
-/// How many components a model reports: a number, a share of the variance, or all directions that it keeps.
+/// How many components a model reports: a number, a share of the variance, or all directions that
+/// it keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Components {
@@ -268,7 +269,8 @@ fn check_share(value: f64, rule: bool) -> Result<(), Error> {
     if value > 0.0 && value <= 1.0 { Ok(()) } else { Err(Error::InvalidShare { value, rule }) }
 }
 
-/// The smallest number of leading values whose sum is at least this share of the total, up to rounding.
+/// The smallest number of leading values whose sum is at least this share of the total, up to
+/// rounding.
 fn components_for(share: f64, squared: &[f64], total: f64) -> usize {
     let goal = share * total * (1.0 - 4.0 * f64::EPSILON);
     let mut sum = 0.0;

@@ -4,11 +4,11 @@
 //! A = [ s V ; X − 1tᵀ ],   t = μ + β (b − μ),   β = 1 − √(w / (w + m)),   M ← AᵀA
 //! ```
 //!
-//! X is the block (m × D) and b its mean; `moments.rs` explains t. A block may have any number of rows, also in the first
-//! call. Cost: O(D (r + m)²).
+//! X is the block (m × D) and b its mean; `moments.rs` explains t. A block may have any number of
+//! rows, also in the first call. Cost: O(D (r + m)²).
 //!
-//! **Brand's rank-one update** ([`EigenspaceModel::update_row`]) is the case m = 1, without products of more than D r
-//! operations except the rotation:
+//! **Brand's rank-one update** ([`EigenspaceModel::update_row`]) is the case m = 1, without
+//! products of more than D r operations except the rotation:
 //!
 //! ```text
 //! x = √(w/(w+1)) (row − μ),   p = V x,   ρ m = x − Vᵀ p,   K = ⎡ diag(s)  0 ⎤ = Z diag(s') W
@@ -17,8 +17,8 @@
 //! ```
 //!
 //! M. Brand, *Fast low-rank modifications of the thin singular value decomposition*, Linear Algebra
-//! and its Applications 415(1), 20–30, 2006. The residual is orthogonalized twice, and the basis is orthonormalized again if
-//! an entry of V Vᵀ − I is larger than 1e-13.
+//! and its Applications 415(1), 20–30, 2006. The residual is orthogonalized twice, and the basis is
+//! orthonormalized again if an entry of V Vᵀ − I is larger than 1e-13.
 
 use ndarray::{Array2, ArrayView1, Axis, concatenate};
 
@@ -37,8 +37,8 @@ use crate::rows::element::Element;
 impl EigenspaceModel {
     /// The model of the earlier rows together with these.
     ///
-    /// For many small blocks use [`EigenspaceStream`](crate::EigenspaceStream), which collects rows and decomposes
-    /// rarely.
+    /// For many small blocks use [`EigenspaceStream`](crate::EigenspaceStream), which collects rows
+    /// and decomposes rarely.
     pub fn update<'a>(&self, rows: impl Into<Block<'a>>, truncation: Truncation) -> Result<Self, Error> {
         let block = rows.into();
         block.check(self.features())?;
@@ -59,9 +59,9 @@ impl EigenspaceModel {
 
     /// Multiplies the weight of every row so far by `factor`, before newer rows are added.
     ///
-    /// Scatter and weight are scaled by the same factor, s ← √f s, w ← f w, so that w stays the number of rows that the
-    /// model still remembers, and variances do not change. (Ross et al. 2008 scale the singular values by f, which is
-    /// our f².)
+    /// Scatter and weight are scaled by the same factor, s ← √f s, w ← f w, so that w stays the
+    /// number of rows that the model still remembers, and variances do not change. (Ross et al.
+    /// 2008 scale the singular values by f, which is our f².)
     pub fn forget(&self, factor: f64) -> Result<Self, Error> {
         if !(factor > 0.0 && factor <= 1.0) {
             return Err(Error::InvalidForgetting { value: factor });
@@ -85,7 +85,8 @@ impl EigenspaceModel {
             bound::largest(&absorbed.moments.scatter),
             DIFFERENT_SCALES,
         ) {
-            // The small problem mixes directions, and therefore features; a block update rotates only rows.
+            // The small problem mixes directions, and therefore features; a block update rotates
+            // only rows.
             return self.update(block::widened(row.insert_axis(Axis(0))).view(), truncation);
         }
         let bound = self.bound.absorbed(&self.moments, &absorbed);
@@ -126,7 +127,8 @@ impl EigenspaceModel {
     }
 }
 
-/// One step of Cholesky orthonormalization, V ← C⁻¹ V with V Vᵀ = C Cᵀ, if V is no longer orthonormal.
+/// One step of Cholesky orthonormalization, V ← C⁻¹ V with V Vᵀ = C Cᵀ, if V is no longer
+/// orthonormal.
 pub(crate) fn orthonormal_again(v: Array2<f64>) -> Array2<f64> {
     if linalg::orthogonality_loss(v.view()) <= ORTHONORMALITY_TOLERANCE {
         return v;

@@ -6,9 +6,9 @@
 //! C = V_kᵀ diag(λ − σ²) V_k + σ² I        C⁻¹ = ( I − V_kᵀ diag(1 − σ²/λ) V_k ) / σ²
 //! ```
 //!
-//! Σq is exact whatever was truncated, so ratios and the noise variance always refer to all rows, not only to the kept
-//! directions. C is the covariance of probabilistic PCA (Tipping & Bishop 1999), which implementations of batch PCA
-//! report; with k = D it is the sample covariance.
+//! Σq is exact whatever was truncated, so ratios and the noise variance always refer to all rows,
+//! not only to the kept directions. C is the covariance of probabilistic PCA (Tipping & Bishop
+//! 1999), which implementations of batch PCA report; with k = D it is the sample covariance.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
@@ -21,13 +21,15 @@ use crate::model::weight::WeightKind;
 use crate::rows::block::{self, Block};
 use crate::rows::element::LARGEST_MAGNITUDE;
 
-/// A divisor below this share of the weight is only rounding, for example for weights that sum to one.
+/// A divisor below this share of the weight is only rounding, for example for weights that sum to
+/// one.
 const SMALLEST_DIVISOR: f64 = 1e-9;
 /// Directions that are left out as rounding hold less than this share of the variance.
 const SHARE_ROUNDING: f64 = 1e-9;
 
 impl EigenspaceModel {
-    /// The variance of each component; `ddof` is 1 for the sample variance, 0 for the population variance.
+    /// The variance of each component; `ddof` is 1 for the sample variance, 0 for the population
+    /// variance.
     pub fn explained_variance(&self, ddof: f64) -> Result<Array1<f64>, Error> {
         let divisor = self.divisor(ddof)?;
         let k = self.n_components();
@@ -41,8 +43,9 @@ impl EigenspaceModel {
         self.all_singular_values().iter().take(self.n_components()).map(share).collect()
     }
 
-    /// The share of the variance that all kept directions hold, where it is below the share that was asked for
-    /// ([`Components::Share`]) because directions were dropped; `None` where the request is met.
+    /// The share of the variance that all kept directions hold, where it is below the share that
+    /// was asked for ([`Components::Share`]) because directions were dropped; `None` where the
+    /// request is met.
     ///
     /// ```
     /// use eigenspace::{Components, EigenspaceModel, Truncation};
@@ -71,7 +74,8 @@ impl EigenspaceModel {
         Ok(&self.feature_scatter() / self.divisor(ddof)?)
     }
 
-    /// σ²: the average variance (ddof = 1) along the directions that are not reported; 0 if all are.
+    /// σ²: the average variance (ddof = 1) along the directions that are not reported; 0 if all
+    /// are.
     pub fn noise_variance(&self) -> Result<f64, Error> {
         let divisor = self.divisor(1.0)?;
         let k = self.n_components();
@@ -118,7 +122,8 @@ impl EigenspaceModel {
         Ok(inside.iter().zip(self.all_singular_values()).map(along).sum::<f64>() / divisor)
     }
 
-    /// C, D × D (ddof = 1). For its product with rows use [`covariance_times`](Self::covariance_times).
+    /// C, D × D (ddof = 1). For its product with rows use
+    /// [`covariance_times`](Self::covariance_times).
     pub fn covariance(&self) -> Result<Array2<f64>, Error> {
         self.covariance_times(&Array2::<f64>::eye(self.features()))
     }

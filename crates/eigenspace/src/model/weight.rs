@@ -1,9 +1,10 @@
 //! What weights mean, and their sum.
 //!
-//! The total weight w = Σ wᵢ, stored as the sum of two numbers: its value, and the rounding error of that value.
+//! The total weight w = Σ wᵢ, stored as the sum of two numbers: its value, and the rounding error
+//! of that value.
 //!
-//! A split subtracts weights, w₁ = w₃ − w₂. If the weight of the part is much larger than that of the rest, the first number
-//! has few correct digits of the rest, or none; the second has them.
+//! A split subtracts weights, w₁ = w₃ − w₂. If the weight of the part is much larger than that of
+//! the rest, the first number has few correct digits of the rest, or none; the second has them.
 
 use std::str::FromStr;
 
@@ -19,7 +20,8 @@ use crate::linalg::{two_product, two_sum};
 /// Reliability    λ = s² / (w − Σw² / w)        only ratios of weights matter; w = 1 gives 1 − Σw²
 /// ```
 ///
-/// Both are the same if every weight is 1. Each divisor makes the variance unbiased (ddof = 1) for its kind of weights.
+/// Both are the same if every weight is 1. Each divisor makes the variance unbiased (ddof = 1) for
+/// its kind of weights.
 ///
 /// ```
 /// use eigenspace::{Block, FitOptions, WeightKind};

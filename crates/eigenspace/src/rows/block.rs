@@ -4,8 +4,8 @@
 //! X ∈ ℝ^(m × D),   |x_ij| ≤ 10^140,   weights w_i ≥ 0
 //! ```
 //!
-//! A block is accepted or rejected as a whole, before anything is computed from it. A row with weight zero is ignored,
-//! whatever its cells contain.
+//! A block is accepted or rejected as a whole, before anything is computed from it. A row with
+//! weight zero is ignored, whatever its cells contain.
 
 use std::collections::BTreeSet;
 
@@ -29,8 +29,8 @@ pub(crate) fn rows_per_task(features: usize) -> usize {
 
 /// Rows of any element type, with optional weights.
 ///
-/// Functions that take rows accept anything that can be converted to a block: an array, a view of one, sparse rows, or a
-/// block with weights.
+/// Functions that take rows accept anything that can be converted to a block: an array, a view of
+/// one, sparse rows, or a block with weights.
 ///
 /// ```
 /// use eigenspace::{Block, EigenspaceModel, Truncation};
@@ -55,7 +55,8 @@ enum Rows<'a> {
     Sparse(SparseRows<'a>),
 }
 
-/// Evaluates the first expression with a view of any element type, or the second one with sparse rows.
+/// Evaluates the first expression with a view of any element type, or the second one with sparse
+/// rows.
 macro_rules! each {
     ($rows:expr, $view:ident => $body:expr, $sparse:ident => $other:expr) => {
         match $rows {
@@ -94,8 +95,8 @@ impl<'a> From<SparseRows<'a>> for Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// The same rows with one weight each. Weights are non-negative numbers: a row with weight 2 counts twice, a row with
-    /// weight 0 is ignored.
+    /// The same rows with one weight each. Weights are non-negative numbers: a row with weight 2
+    /// counts twice, a row with weight 0 is ignored.
     pub fn weighted(self, weights: &'a [f64]) -> Self {
         Self { weights: Some(weights), ..self }
     }
@@ -115,8 +116,8 @@ impl<'a> Block<'a> {
         self.admit(features, Missing::Refuse).map(drop)
     }
 
-    /// Checks the block and returns the indices of the rows to use: those with a positive weight that the policy for
-    /// missing cells does not leave out.
+    /// Checks the block and returns the indices of the rows to use: those with a positive weight
+    /// that the policy for missing cells does not leave out.
     pub(crate) fn admit(&self, features: usize, missing: Missing) -> Result<Vec<usize>, Error> {
         if let Some(weights) = self.weights {
             check_weights(weights, self.nrows())?;
@@ -153,8 +154,8 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// The indices of all rows, if they are dense and none is left out; their values are not checked. Otherwise like
-    /// [`admit`](Self::admit), and whether they were checked.
+    /// The indices of all rows, if they are dense and none is left out; their values are not
+    /// checked. Otherwise like [`admit`](Self::admit), and whether they were checked.
     pub(crate) fn admit_unchecked(&self, features: usize, missing: Missing) -> Result<(Vec<usize>, bool), Error> {
         if self.weights.is_some() || missing != Missing::Refuse || self.sparse().is_some() {
             return self.admit(features, missing).map(|selected| (selected, true));
@@ -214,7 +215,8 @@ impl<'a> Block<'a> {
         Self { weights: None, ..self }
     }
 
-    /// All rows in f64, those of weight zero included; copied unless they are dense and f64 already.
+    /// All rows in f64, those of weight zero included; copied unless they are dense and f64
+    /// already.
     pub(crate) fn all_widened(&self) -> CowArray<'a, f64, Ix2> {
         if let Rows::Dense(Dense::F64(rows)) = self.rows {
             return rows.into();
@@ -229,7 +231,8 @@ impl<'a> Block<'a> {
         rows
     }
 
-    /// The indices of the rows with missing cells. A cell that a sparse row does not store is zero, not missing.
+    /// The indices of the rows with missing cells. A cell that a sparse row does not store is zero,
+    /// not missing.
     pub(crate) fn incomplete(&self) -> BTreeSet<usize> {
         each!(self.rows, rows => {
             let has_missing = |row: &usize| rows.row(*row).iter().any(|x| x.to_f64().is_nan());
@@ -359,7 +362,8 @@ fn check_observed_cells<E: Element>(cells: ArrayView1<'_, E>, row: usize, weight
     check_row(observed, row, weight).map_err(|error| with_column_among_all(error, cells))
 }
 
-/// Rejects cells that are not finite, or too large themselves or when multiplied by the root of the weight.
+/// Rejects cells that are not finite, or too large themselves or when multiplied by the root of the
+/// weight.
 fn check_row<'a, E: Element>(cells: impl Iterator<Item = &'a E>, row: usize, weight: f64) -> Result<(), Error> {
     let root = weight.sqrt().max(1.0);
     for (column, x) in cells.enumerate() {
@@ -374,7 +378,8 @@ fn check_row<'a, E: Element>(cells: impl Iterator<Item = &'a E>, row: usize, wei
     Ok(())
 }
 
-/// Replaces the column of an error, which was counted among the present cells, by the one among all cells.
+/// Replaces the column of an error, which was counted among the present cells, by the one among all
+/// cells.
 fn with_column_among_all<E: Element>(error: Error, row: ArrayView1<'_, E>) -> Error {
     let among_all =
         |nth: usize| row.iter().enumerate().filter(|(_, x)| !x.to_f64().is_nan()).nth(nth).map_or(nth, |(j, _)| j);
@@ -398,7 +403,8 @@ pub(crate) fn widened<E: Element>(rows: ArrayView2<'_, E>) -> Array2<f64> {
 mod tests {
     use super::Block;
 
-    /// A block can be used where a shorter lifetime is expected, as a reference can. It compiles, or it does not.
+    /// A block can be used where a shorter lifetime is expected, as a reference can. It compiles,
+    /// or it does not.
     #[test]
     fn lifetimes_can_be_shortened() {
         fn shortened<'short, 'long: 'short>(rows: Block<'long>) -> Block<'short> {

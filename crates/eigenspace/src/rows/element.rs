@@ -11,15 +11,17 @@ use ndarray::{ArrayBase, ArrayView2, Ix2, ViewRepr};
 
 use crate::linalg::Real;
 
-/// Largest accepted magnitude of a cell: the sum of its square over 10^27 cells is still a finite f64.
+/// Largest accepted magnitude of a cell: the sum of its square over 10^27 cells is still a finite
+/// f64.
 pub(crate) const LARGEST_MAGNITUDE: f64 = 1e140;
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// An [`ArrayView2`], written out so that a longer lifetime can stand for a shorter one in types that contain it.
-/// (The alias names the element as a projection of the view, which would make such types invariant.)
+/// An [`ArrayView2`], written out so that a longer lifetime can stand for a shorter one in types
+/// that contain it. (The alias names the element as a projection of the view, which would make such
+/// types invariant.)
 type View<'a, E> = ArrayBase<ViewRepr<&'a E>, Ix2, E>;
 
 /// Dense rows by element type.

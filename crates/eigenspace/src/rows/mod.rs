@@ -1,4 +1,5 @@
-//! Blocks of rows: element types, sparse rows, missing cells, and the only check of the caller's numbers.
+//! Blocks of rows: element types, sparse rows, missing cells, and the only check of the caller's
+//! numbers.
 
 pub(crate) mod block;
 pub(crate) mod element;

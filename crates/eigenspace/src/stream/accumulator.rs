@@ -1,4 +1,5 @@
-//! The accumulator: the state of a fit that travels. Rows stay where they are; their accumulators are merged.
+//! The accumulator: the state of a fit that travels. Rows stay where they are; their accumulators
+//! are merged.
 //!
 //! ```text
 //! n = n₁ + n₂        S = S₁ + S₂ + (n₁ n₂ / n) (μ₁ − μ₂)(μ₁ − μ₂)ᵀ
@@ -9,14 +10,15 @@
 //! | up to 1,024 | count, mean and the D × D scatter S | an addition, without an eigenproblem; nothing is ever dropped |
 //! | more | a factor of at most `max_rank` rows, with its error bound | a compression of both factors |
 //!
-//! An accumulator is a stream that can also be merged (`join.rs`) and does not know the number of features before the first
-//! row. Until there are enough rows to fill the buffer of the stream, the state is the rows themselves, so a small
-//! partition has a small state.
+//! An accumulator is a stream that can also be merged (`join.rs`) and does not know the number of
+//! features before the first row. Until there are enough rows to fill the buffer of the stream, the
+//! state is the rows themselves, so a small partition has a small state.
 //!
-//! The rows of each accumulator, and the tree in which accumulators are merged, determine the result to the last bit. How
-//! rows were divided into blocks does not matter, nor does the number of threads, nor where a state went through bytes.
-//! Other trees give results that differ by rounding, and by what compressions drop; the certificate covers both. Options
-//! whose result depends on the order of all rows are refused.
+//! The rows of each accumulator, and the tree in which accumulators are merged, determine the
+//! result to the last bit. How rows were divided into blocks does not matter, nor does the number
+//! of threads, nor where a state went through bytes. Other trees give results that differ by
+//! rounding, and by what compressions drop; the certificate covers both. Options whose result
+//! depends on the order of all rows are refused.
 
 use crate::error::Error;
 use crate::linalg;
@@ -29,8 +31,8 @@ use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::forgetting::Forgetting;
 use crate::stream::options::FitOptions;
 
-/// The mergeable state of a fit: absorb the rows of each partition where they are, move the accumulators as bytes, merge
-/// them, and finish.
+/// The mergeable state of a fit: absorb the rows of each partition where they are, move the
+/// accumulators as bytes, merge them, and finish.
 ///
 /// ```
 /// use eigenspace::{Accumulator, FitOptions};
@@ -62,8 +64,9 @@ pub struct Accumulator {
 }
 
 impl FitOptions {
-    /// An empty accumulator. Forgetting and [`Missing::Impute`] are refused, because their results depend on the order of
-    /// all rows. Accumulators compute on the CPU, whatever the device, so that all of them have the same plan.
+    /// An empty accumulator. Forgetting and [`Missing::Impute`] are refused, because their results
+    /// depend on the order of all rows. Accumulators compute on the CPU, whatever the device, so
+    /// that all of them have the same plan.
     pub fn accumulator(&self) -> Result<Accumulator, Error> {
         let options = self.clone().device(Device::Cpu);
         options.plan(1)?;
@@ -79,26 +82,28 @@ impl FitOptions {
 }
 
 impl Accumulator {
-    /// The same accumulator for the partition with this name, which is part of the errors of [`absorb`](Self::absorb). It is
-    /// not part of the state: merging and bytes leave it behind.
+    /// The same accumulator for the partition with this name, which is part of the errors of
+    /// [`absorb`](Self::absorb). It is not part of the state: merging and bytes leave it behind.
     pub fn with_partition(self, name: impl Into<String>) -> Self {
         Self { partition: Some(name.into()), ..self }
     }
 
-    /// The same accumulator with other metadata, such as the names of the features. Every finished model has it.
+    /// The same accumulator with other metadata, such as the names of the features. Every finished
+    /// model has it.
     pub fn with_metadata(self, metadata: Metadata) -> Result<Self, Error> {
         self.features().map_or(Ok(()), |features| metadata.check(features))?;
         Ok(Self { metadata, ..self })
     }
 
-    /// Absorbs a block with any number of rows. A block with an invalid cell is rejected as a whole; the error names the
-    /// partition, if it has a name, and counts rows from the first one that this accumulator has absorbed.
+    /// Absorbs a block with any number of rows. A block with an invalid cell is rejected as a
+    /// whole; the error names the partition, if it has a name, and counts rows from the first one
+    /// that this accumulator has absorbed.
     pub fn absorb<'a>(&mut self, rows: impl Into<Block<'a>>) -> Result<(), Error> {
         self.absorb_by(rows.into(), |stream, block| stream.update(block))
     }
 
-    /// Like [`absorb`](Self::absorb), but fails without changing the accumulator if this could allocate more than
-    /// `max_bytes`.
+    /// Like [`absorb`](Self::absorb), but fails without changing the accumulator if this could
+    /// allocate more than `max_bytes`.
     pub fn try_absorb<'a>(&mut self, rows: impl Into<Block<'a>>, max_bytes: u64) -> Result<(), Error> {
         self.absorb_by(rows.into(), |stream, block| stream.try_update(block, max_bytes))
     }
@@ -127,11 +132,12 @@ impl Accumulator {
         Ok(())
     }
 
-    /// Adds the rows of another accumulator with the same options. If `other` is empty, nothing changes; if
-    /// `self` is empty, it becomes a copy of `other`.
+    /// Adds the rows of another accumulator with the same options. If `other` is empty, nothing
+    /// changes; if `self` is empty, it becomes a copy of `other`.
     ///
-    /// Commutative and associative up to rounding, and up to what compressions drop if there are more than 1,024 features.
-    /// If the two do not fit together, neither changes. The result has the metadata that both share.
+    /// Commutative and associative up to rounding, and up to what compressions drop if there are
+    /// more than 1,024 features. If the two do not fit together, neither changes. The result has
+    /// the metadata that both share.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         let Some(theirs) = &other.stream else { return Ok(()) };
         let Some(own) = &mut self.stream else {

@@ -1,4 +1,5 @@
-//! Updates and reads within a memory budget: an estimate is made first, and nothing changes if it is too large.
+//! Updates and reads within a memory budget: an estimate is made first, and nothing changes if it
+//! is too large.
 //!
 //! | operation | cells of 8 bytes |
 //! |---|---|
@@ -22,8 +23,8 @@ use crate::stream::state::EngineState;
 const SCRATCH_CELLS: usize = 1 << 23;
 
 impl EigenspaceStream {
-    /// Like [`update`](Self::update), but fails without changing the stream if the update could allocate more than
-    /// `max_bytes`.
+    /// Like [`update`](Self::update), but fails without changing the stream if the update could
+    /// allocate more than `max_bytes`.
     ///
     /// ```
     /// use eigenspace::{Error, FitOptions};
@@ -43,8 +44,8 @@ impl EigenspaceStream {
         self.update(block)
     }
 
-    /// Like [`model`](Self::model), but fails if reading could allocate more than `max_bytes`. The error contains the
-    /// estimate.
+    /// Like [`model`](Self::model), but fails if reading could allocate more than `max_bytes`. The
+    /// error contains the estimate.
     pub fn try_model(&self, max_bytes: u64) -> Result<Arc<EigenspaceModel>, Error> {
         within("read the stream", self.cells_to_read(), max_bytes)?;
         self.model()

@@ -75,8 +75,8 @@ impl RowBuffer {
         self.sparse.rows() > 0
     }
 
-    /// Appends the selected rows of a block, of at most `free` rows that may come before the buffer is emptied;
-    /// `time(i)` is the arrival time of the i-th. If `sparse`, they stay sparse.
+    /// Appends the selected rows of a block, of at most `free` rows that may come before the buffer
+    /// is emptied; `time(i)` is the arrival time of the i-th. If `sparse`, they stay sparse.
     pub(crate) fn append(
         &mut self,
         block: &Block<'_>,
@@ -99,7 +99,8 @@ impl RowBuffer {
         self.used = end;
     }
 
-    /// The new capacity in rows if the buffer must grow to hold `more` of at most `free` rows, otherwise `None`.
+    /// The new capacity in rows if the buffer must grow to hold `more` of at most `free` rows,
+    /// otherwise `None`.
     pub(crate) fn rows_after_growing(&self, more: usize, free: usize) -> Option<usize> {
         let (end, there) = (self.used + more, self.data.nrows() - self.first);
         // While it is small, it grows faster: copying it takes longer than appending the rows.
@@ -208,7 +209,8 @@ impl RowBuffer {
         (self.data, self.first) = (self.all().to_owned(), 0);
     }
 
-    /// Keeps only the first `rows` rows in use, which have replaced all others and have the same scatter.
+    /// Keeps only the first `rows` rows in use, which have replaced all others and have the same
+    /// scatter.
     pub(crate) fn shorten(&mut self, rows: usize) {
         self.used = self.used.min(rows);
     }
@@ -218,7 +220,8 @@ impl RowBuffer {
         linalg::rows_of(self.data.view(), self.first..self.first + rows)
     }
 
-    /// At least `rows` rows for a factor, of which those after the current ones are zero; and the sparse rows.
+    /// At least `rows` rows for a factor, of which those after the current ones are zero; and the
+    /// sparse rows.
     pub(crate) fn factor_and_sparse(&mut self, rows: usize) -> (ArrayViewMut2<'_, f64>, &SparseBuffer) {
         if self.data.nrows() - self.first < rows {
             self.resize(rows);

@@ -1,5 +1,5 @@
-//! What a stream keeps of its reads. It has no effect on results, only on the time that the next read takes, and is no part
-//! of a checkpoint.
+//! What a stream keeps of its reads. It has no effect on results, only on the time that the next
+//! read takes, and is no part of a checkpoint.
 //!
 //! | kept | until |
 //! |---|---|
@@ -40,8 +40,9 @@ impl ReadCache {
         *self = Self::default();
     }
 
-    /// Takes the products out. Nothing is locked while they are used: a thread that waits for a part of a computation may
-    /// run another read of the same stream, which then starts without them.
+    /// Takes the products out. Nothing is locked while they are used: a thread that waits for a
+    /// part of a computation may run another read of the same stream, which then starts without
+    /// them.
     pub(crate) fn take_products(&self) -> RowProducts {
         self.products.lock().map_or_else(|_| RowProducts::default(), |mut products| std::mem::take(&mut *products))
     }

@@ -101,7 +101,8 @@ impl EigenspaceStream {
         Ok(())
     }
 
-    /// Appends rows that fill the buffer and are compressed at once, without a copy on the host. Returns whether it has.
+    /// Appends rows that fill the buffer and are compressed at once, without a copy on the host.
+    /// Returns whether it has.
     fn append_only_on_card(&mut self, source: &Source<'_>, which: &[usize]) -> Result<bool, Error> {
         let by_row = self.options.forgetting.by_row();
         let known = self.plan.engine == Engine::Factor && self.plan.max_rank.is_some();
@@ -121,7 +122,8 @@ impl EigenspaceStream {
         Ok(true)
     }
 
-    /// Adds the full buffer to the scatter or compresses it, while the next rows of the update are copied and appended.
+    /// Adds the full buffer to the scatter or compresses it, while the next rows of the update are
+    /// copied and appended.
     fn flush_on_card(&mut self, update: &mut Update<'_>, before: &mut Before) -> Result<(), Error> {
         let (source, rest) = (update.source, update.rest);
         self.cache.clear();
@@ -133,16 +135,19 @@ impl EigenspaceStream {
         let (Some(on_card), true) = (&mut self.on_card, suits) else {
             return self.flush_on_host(update, before);
         };
-        // Afterward, the buffer has room for a block. How much more depends on the rank, if that is not known.
+        // Afterward, the buffer has room for a block. How much more depends on the rank, if that is
+        // not known.
         let known = plan.engine == Engine::Scatter || plan.max_rank.is_some();
         let which = if known { &rest[..plan.block_rows.min(rest.len())] } else { &[] };
         let reserved = OnCard::reserved_rows(plan, buffer);
         let mut memory = on_card.memory_of(reserved + plan.block_rows, buffer.features());
         let (home, room) = memory.view_mut().split_at(Axis(0), reserved);
         let (card, mut incoming) = on_card.beside();
-        // If more rows of this update follow, the scatter stays on the card. If that fails, so does the update.
+        // If more rows of this update follow, the scatter stays on the card. If that fails, so does
+        // the update.
         let complete = which.len() == rest.len() || options.forgetting != Forgetting::Never;
-        // Rows that are compressed in this update need not be on the host, unless one of them is the first center.
+        // Rows that are compressed in this update need not be on the host, unless one of them is
+        // the first center.
         let full = which.len() == plan.block_rows && plan.engine == Engine::Factor;
         let compressed_soon = full && (which.len() < rest.len() || source.is_eager());
         let plain = options.forgetting == Forgetting::Never && weights.is_none() && source.is_unweighted(which);

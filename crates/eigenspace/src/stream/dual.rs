@@ -1,14 +1,17 @@
-//! A read in the dual: the leading components as combinations of the rows, which need not be computed to know scores.
+//! A read in the dual: the leading components as combinations of the rows, which need not be
+//! computed to know scores.
 //!
 //! ```text
 //! A Aᵀ = Uᵀ diag(λ) U,   V = diag(1/√λ) U A        z = V (x − μ) = K ((X − 1rᵀ)(x − r) − α g),   K = diag(1/√λ) U …
 //! ```
 //!
-//! A has few rows, so A Aᵀ is small, and `row_products.rs` knows it without reading the rows. Scores of a few rows take one
-//! pass over the rows of A. Computing the k components takes as many operations as scores of k rows, and centering.
+//! A has few rows, so A Aᵀ is small, and `row_products.rs` knows it without reading the rows.
+//! Scores of a few rows take one pass over the rows of A. Computing the k components takes as many
+//! operations as scores of k rows, and centering.
 //!
-//! The sign of a component is that of its largest entry. So scores need the sizes of the entries of every component,
-//! although not their digits: they are computed in f32, and in f64 where f32 cannot tell the largest.
+//! The sign of a component is that of its largest entry. So scores need the sizes of the entries of
+//! every component, although not their digits: they are computed in f32, and in f64 where f32
+//! cannot tell the largest.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -42,7 +45,8 @@ pub(crate) struct WeightedRows<'a> {
     pub(crate) weights: Option<&'a [f64]>,
     /// What the weights inside the factor are multiplied by.
     pub(crate) fade: f64,
-    /// The sums of the pending rows minus the reference point, if they are known and all weights are 1.
+    /// The sums of the pending rows minus the reference point, if they are known and all weights
+    /// are 1.
     pub(crate) sums: Option<Vec<f64>>,
 }
 
@@ -66,9 +70,9 @@ pub(crate) struct Dual {
 }
 
 impl Dual {
-    /// The `shown` leading components, if the `limit` leading eigenvalues are more than rounding and `determined` says
-    /// that they determine the components. It is called with singular values, and with how much larger than usual their
-    /// rounding is.
+    /// The `shown` leading components, if the `limit` leading eigenvalues are more than rounding
+    /// and `determined` says that they determine the components. It is called with singular values,
+    /// and with how much larger than usual their rounding is.
     pub(crate) fn of(
         products: &CenteredProducts,
         rows: &WeightedRows<'_>,
@@ -110,8 +114,8 @@ impl Dual {
         self.u.nrows()
     }
 
-    /// The scores of rows, from their products with the rows of the buffer; `None` if the sign of a component is not
-    /// certain. `narrow` keeps what the next read can use.
+    /// The scores of rows, from their products with the rows of the buffer; `None` if the sign of a
+    /// component is not certain. `narrow` keeps what the next read can use.
     pub(crate) fn scores(
         &self,
         rows: &WeightedRows<'_>,
@@ -209,7 +213,8 @@ impl WeightedRows<'_> {
     }
 }
 
-/// The smallest and the largest entry of each component, and the largest squared column of the rows.
+/// The smallest and the largest entry of each component, and the largest squared column of the
+/// rows.
 struct Extremes {
     low: Vec<f64>,
     high: Vec<f64>,
@@ -236,8 +241,8 @@ impl Extremes {
         Self { column: self.column.max(other.column), ..self }
     }
 
-    /// The sign of the largest entry of each component, a combination of so many rows with this length; 0 if the rounding of
-    /// the entries leaves it open.
+    /// The sign of the largest entry of each component, a combination of so many rows with this
+    /// length; 0 if the rounding of the entries leaves it open.
     fn signs(&self, lengths: &[f64], rows: usize, epsilon: f64) -> Vec<f64> {
         // Twice, because the sums of squares are rounded too.
         let rounding = 2.0 * (rows as f64 + 8.0) * epsilon * self.column.sqrt();
@@ -268,7 +273,8 @@ fn extremes_of<T: Real>(row: &[T]) -> (f64, f64) {
     (widened(low).fold(0.0, f64::min), widened(high).fold(0.0, f64::max))
 }
 
-/// U A, and the moments of all rows. Some columns at a time are copied and centered, so that rows are read from memory once.
+/// U A, and the moments of all rows. Some columns at a time are copied and centered, so that rows
+/// are read from memory once.
 fn rotated(u: &Array2<f64>, rows: &WeightedRows<'_>, before: &Moments) -> Result<(Array2<f64>, Absorbed), Error> {
     let WeightedRows { buffer, weights, fade, .. } = *rows;
     let (all, kept) = (buffer.all(), buffer.kept());

@@ -4,11 +4,12 @@
 //! update ─► buffer ─► (full) ─► compress, or add to the scatter          model() reads without changing the stream
 //! ```
 //!
-//! * Appending a row is a copy. All computation happens when the buffer is full, at row counts that depend only on the
-//!   [`Plan`], so the result does not depend on how the caller divides the rows into blocks.
+//! * Appending a row is a copy. All computation happens when the buffer is full, at row counts that
+//!   depend only on the [`Plan`], so the result does not depend on how the caller divides the rows
+//!   into blocks.
 //! * Reading is in `read.rs`.
-//! * Rows of any element type are converted to f64 when they are copied, so f32 rows give bit-identical models to the
-//!   same numbers in f64.
+//! * Rows of any element type are converted to f64 when they are copied, so f32 rows give
+//!   bit-identical models to the same numbers in f64.
 
 use std::sync::Arc;
 
@@ -29,7 +30,8 @@ use crate::stream::options::FitOptions;
 use crate::stream::plan::{self, Engine, Plan};
 use crate::stream::state::{EngineState, StreamState};
 
-/// Number of sparse rows per compression. More than for dense rows, because rotating the factor costs more than the rows.
+/// Number of sparse rows per compression. More than for dense rows, because rotating the factor
+/// costs more than the rows.
 const SPARSE_BLOCK_ROWS: usize = 400;
 
 /// A model that is still absorbing rows.
@@ -97,7 +99,8 @@ impl EigenspaceStream {
         (stream.state, stream.cache) = (state, ReadCache::default());
         stream.state.mark_standardized(options.standardize);
         if let EngineState::Scatter(_) = stream.state.engine {
-            // If the number of rows was known in advance, the stream may use the scatter where the options alone would not.
+            // If the number of rows was known in advance, the stream may use the scatter where the
+            // options alone would not.
             stream.plan = stream.plan.with_scatter();
         }
         Ok(stream)
@@ -143,7 +146,8 @@ impl EigenspaceStream {
         Ok(self)
     }
 
-    /// Absorbs a block with any number of rows. A block with an invalid cell is rejected as a whole.
+    /// Absorbs a block with any number of rows. A block with an invalid cell is rejected as a
+    /// whole.
     pub fn update<'a>(&mut self, rows: impl Into<Block<'a>>) -> Result<(), Error> {
         let block = rows.into();
         if self.only_copies(&block) { self.absorb(block) } else { linalg::inside(|| self.absorb(block)) }
@@ -182,8 +186,8 @@ impl EigenspaceStream {
         Ok(())
     }
 
-    /// Number of dense rows that the next update only copies to the buffer, in the calling thread. An update with more
-    /// rows, or with sparse rows, may compute with all threads.
+    /// Number of dense rows that the next update only copies to the buffer, in the calling thread.
+    /// An update with more rows, or with sparse rows, may compute with all threads.
     pub fn rows_to_buffer(&self) -> usize {
         if self.state.buffer.is_sparse() { 0 } else { rows_per_task(self.features()).min(self.free_rows()) }
     }
@@ -289,7 +293,8 @@ impl EigenspaceStream {
     }
 }
 
-/// How many directions a compression keeps, from their squared singular values and the total scatter.
+/// How many directions a compression keeps, from their squared singular values and the total
+/// scatter.
 pub(crate) fn cut_of(plan: Plan, options: &FitOptions) -> impl Fn(&[f64], f64) -> Cut + use<> {
     let FitOptions { components, truncation, max_rank, .. } = *options;
     let by_default = plan.max_rank.is_none() && max_rank.is_none();

@@ -4,16 +4,18 @@
 //! A = [ F ; X − 1tᵀ ],   A Aᵀ = Uᵀ diag(λ) U,   F ← U_r A,   lost += λ_{r+1}
 //! ```
 //!
-//! F is a *factor*, not a basis: its rows are the directions times their singular values. A compression rotates A by an
-//! orthonormal U and drops the last rows. It divides by nothing, so FᵀF = Aᵀ U_rᵀ U_r A differs from AᵀA only by the
-//! dropped eigenvalues and by rounding, however ill-conditioned A is. Orthonormal directions are computed only when the
-//! stream is read (`decompose.rs`).
+//! F is a *factor*, not a basis: its rows are the directions times their singular values. A
+//! compression rotates A by an orthonormal U and drops the last rows. It divides by nothing, so FᵀF
+//! = Aᵀ U_rᵀ U_r A differs from AᵀA only by the dropped eigenvalues and by rounding, however
+//! ill-conditioned A is. Orthonormal directions are computed only when the stream is read
+//! (`decompose.rs`).
 //!
-//! Cost of a compression: (m² + 2 r m) D + 2 r (r + m) D for the products, because the rows of F are already orthogonal,
-//! and r eigenvectors of a matrix of size r + m.
+//! Cost of a compression: (m² + 2 r m) D + 2 r (r + m) D for the products, because the rows of F
+//! are already orthogonal, and r eigenvectors of a matrix of size r + m.
 //!
-//! Dense rows, more rows than features, and sparse rows differ in how A is prepared and rotated; the rest is one
-//! function, [`Factor::reduce`]. It also merges two factors: A = [ F₁ ; F₂ ; c ], with c of `moments.rs`.
+//! Dense rows, more rows than features, and sparse rows differ in how A is prepared and rotated;
+//! the rest is one function, [`Factor::reduce`]. It also merges two factors: A = [ F₁ ; F₂ ; c ],
+//! with c of `moments.rs`.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Slice, concatenate};
@@ -27,8 +29,8 @@ use crate::model::moments::Moments;
 use crate::model::truncation::{Cut, Rank};
 use crate::stream::buffer::RowBuffer;
 
-/// After this number of compressions, the products of the rows of F are computed again; in between, the rows are assumed
-/// to be orthogonal, as rotations leave them.
+/// After this number of compressions, the products of the rows of F are computed again; in between,
+/// the rows are assumed to be orthogonal, as rotations leave them.
 const TRUSTED_COMPRESSIONS: u64 = 16;
 
 /// Moments and error bound of the rows inside F; F itself is in the buffer.
@@ -109,7 +111,8 @@ impl Factor {
         Ok(())
     }
 
-    /// Adds the rows inside another factor F₂, A = [ F ; F₂ ; c ], and returns a buffer with the factor of both.
+    /// Adds the rows inside another factor F₂, A = [ F ; F₂ ; c ], and returns a buffer with the
+    /// factor of both.
     pub(crate) fn merge(
         &mut self,
         own: ArrayView2<'_, f64>,
@@ -181,7 +184,8 @@ impl Factor {
             let mut own = gram.slice_axis_mut(Axis(0), Slice::from(..kept));
             own.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::gram(f));
         }
-        // Centering by subtraction inside the products loses digits if the mean is large compared with the spread.
+        // Centering by subtraction inside the products loses digits if the mean is large compared
+        // with the spread.
         let weight: f64 = weights.iter().sum();
         let outweighed = |q: &f64, center: &f64| if *q > 0.0 { weight * center * center / q } else { 0.0 };
         let worst = absorbed.moments.scatter.iter().zip(&center).map(|(q, t)| outweighed(q, t)).fold(0.0, f64::max);
@@ -212,8 +216,8 @@ impl Factor {
         after
     }
 
-    /// Adds what a compression dropped and rounded to the bound, and updates the moments. `largest` is the largest squared
-    /// length of a row that was kept.
+    /// Adds what a compression dropped and rounded to the bound, and updates the moments. `largest`
+    /// is the largest squared length of a row that was kept.
     fn record(&mut self, largest: f64, prepared: Prepared, lost: f64, eigenvalue_error: f64) {
         let Prepared { moments, mut bound, units, cancellation, rounding, .. } = prepared;
         let (q, eigenvalue_error) = (&moments.scatter, eigenvalue_error + cancellation);
@@ -229,7 +233,8 @@ impl Factor {
     }
 }
 
-/// Computes the Gram matrix of centered dense rows; those of the factor are orthogonal if they are `trusted`.
+/// Computes the Gram matrix of centered dense rows; those of the factor are orthogonal if they are
+/// `trusted`.
 fn prepare_rows(buffer: &mut RowBuffer, moments: Moments, bound: Bound, trusted: bool, rule: &Rule<'_>) -> Prepared {
     let kept = buffer.kept();
     let tall = buffer.len() > buffer.features();
@@ -248,7 +253,8 @@ fn prepare_rows(buffer: &mut RowBuffer, moments: Moments, bound: Bound, trusted:
     Prepared { moments, bound, gram, units, center: None, cancellation: 0.0, rounding: rotation(2 * rotations) }
 }
 
-/// F ← U₁ F + U₂ diag(√w) (X − 1tᵀ), in place: allocating memory would take longer than the product.
+/// F ← U₁ F + U₂ diag(√w) (X − 1tᵀ), in place: allocating memory would take longer than the
+/// product.
 fn rotate_sparse(u: ArrayView2<'_, f64>, buffer: &mut RowBuffer, center: &Array1<f64>, weights: &[f64]) {
     let (kept, keep) = (buffer.kept(), u.nrows());
     let (mut rotated, sparse) = buffer.factor_and_sparse(keep);
@@ -268,7 +274,8 @@ impl Rule<'_> {
         self.standardized.then(|| moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 }))
     }
 
-    /// The cut, and a bound on the error of the eigenvalues of the Gram matrix of this size if anything is dropped.
+    /// The cut, and a bound on the error of the eigenvalues of the Gram matrix of this size if
+    /// anything is dropped.
     pub(crate) fn cut_of(
         &self,
         values: &Array1<f64>,

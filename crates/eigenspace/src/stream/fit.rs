@@ -24,8 +24,8 @@ impl FitOptions {
         Ok(EigenspaceStream::resume(self.clone(), self.plan(model.features())?, model).on(card))
     }
 
-    /// An empty stream for this number of features and an expected number of rows. With at most five rows per feature,
-    /// nothing is dropped, if no rank was set and the memory is sufficient.
+    /// An empty stream for this number of features and an expected number of rows. With at most
+    /// five rows per feature, nothing is dropped, if no rank was set and the memory is sufficient.
     pub fn stream_of(&self, features: usize, rows: usize) -> Result<EigenspaceStream, Error> {
         let plan = self.plan(features)?;
         let unrestricted =
@@ -35,9 +35,9 @@ impl FitOptions {
     }
 
     /// The model of these rows. It is computed by a stream, or iteratively
-    /// ([`Method::Iterative`](crate::Method::Iterative)) if that is faster or, for sparse rows, more accurate. Iterative fits
-    /// require a number of components that is much smaller than the numbers of rows and features, and no other options
-    /// except `centered`.
+    /// ([`Method::Iterative`](crate::Method::Iterative)) if that is faster or, for sparse rows,
+    /// more accurate. Iterative fits require a number of components that is much smaller than the
+    /// numbers of rows and features, and no other options except `centered`.
     pub fn fit<'a>(&self, rows: impl Into<Block<'a>>) -> Result<EigenspaceModel, Error> {
         let block = rows.into();
         let sparse = block.sparse().is_some();

@@ -4,8 +4,9 @@
 //! weight of a row = f^age        age in rows, or in blocks
 //! ```
 //!
-//! Before newer rows are added, s ← √f s, w ← f w and q ← f q, and the bounds are scaled by f. Scatter and weight are
-//! scaled by the same factor, so variances do not change. The model equals batch PCA of all rows with weights f^age.
+//! Before newer rows are added, s ← √f s, w ← f w and q ← f q, and the bounds are scaled by f.
+//! Scatter and weight are scaled by the same factor, so variances do not change. The model equals
+//! batch PCA of all rows with weights f^age.
 
 use std::str::FromStr;
 
@@ -20,8 +21,9 @@ pub enum Forgetting {
     Never,
     /// Each new row multiplies the weight of all earlier rows by this factor.
     PerRow(f64),
-    /// Each new block multiplies the weight of all earlier rows by this factor. Only with this rule does the result
-    /// depend on how the rows are divided into blocks. A block without any usable row does not count.
+    /// Each new block multiplies the weight of all earlier rows by this factor. Only with this rule
+    /// does the result depend on how the rows are divided into blocks. A block without any usable
+    /// row does not count.
     PerBlock(f64),
     /// The weight of a row is halved after this many rows.
     HalfLife(f64),

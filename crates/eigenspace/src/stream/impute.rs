@@ -1,11 +1,12 @@
 //! Fills missing cells with the estimate of a model.
 //!
-//! Cells are filled (`model/imputer.rs`) when their block is compressed, from the rows before it, so the result does not
-//! depend on how rows were divided into blocks. The first block has nothing before it: its cells start at the means of
-//! their features and are improved in a few rounds from the block itself. The model counts the cells that were filled.
+//! Cells are filled (`model/imputer.rs`) when their block is compressed, from the rows before it,
+//! so the result does not depend on how rows were divided into blocks. The first block has nothing
+//! before it: its cells start at the means of their features and are improved in a few rounds from
+//! the block itself. The model counts the cells that were filled.
 //!
-//! A feature without any value so far has no mean. Its cells in earlier rows get the mean of the first block that has
-//! values. A model cannot be read while a feature has no value at all.
+//! A feature without any value so far has no mean. Its cells in earlier rows get the mean of the
+//! first block that has values. A model cannot be read while a feature has no value at all.
 
 use ndarray::{Array1, ArrayView2, ArrayViewMut2};
 
@@ -57,8 +58,8 @@ pub(crate) fn newly_observed(rows: ArrayView2<'_, f64>, weights: Option<&[f64]>,
     (0..unseen.len()).filter(there).map(with_mean).collect()
 }
 
-/// Sets the mean of these features in the earlier rows, where they were constant. Changing a constant changes nothing
-/// else.
+/// Sets the mean of these features in the earlier rows, where they were constant. Changing a
+/// constant changes nothing else.
 pub(crate) fn set_earlier_means(moments: &mut Moments, newly_observed: &[(usize, f64)]) {
     for (j, mean) in newly_observed.iter().filter(|_| moments.count > 0 && !moments.about_origin) {
         (moments.mean[*j], moments.mean_low[*j]) = (*mean, 0.0);

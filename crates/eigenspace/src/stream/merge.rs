@@ -1,11 +1,13 @@
-//! Merges two streams with the same options: the engines are added, and the pending rows are appended.
+//! Merges two streams with the same options: the engines are added, and the pending rows are
+//! appended.
 //!
 //! ```text
 //! scatter   M ← M₁ + M₂ + c cᵀ                       an addition
 //! factor    A = [ F₁ ; F₂ ; c ],   F ← U_r A         a compression
 //! ```
 //!
-//! As long as one of the engines holds no rows, its rows are all pending, and merging is the same as absorbing them.
+//! As long as one of the engines holds no rows, its rows are all pending, and merging is the same
+//! as absorbing them.
 
 use crate::error::Error;
 use crate::stream::buffer::RowBuffer;
@@ -13,7 +15,8 @@ use crate::stream::eigenspace_stream::{EigenspaceStream, cut_of, rule_of};
 use crate::stream::state::EngineState;
 
 impl EigenspaceStream {
-    /// Absorbs the rows of another stream with the same options and the same number of features. Neither of them forgets.
+    /// Absorbs the rows of another stream with the same options and the same number of features.
+    /// Neither of them forgets.
     pub(crate) fn merge_stream(&mut self, other: &Self) -> Result<(), Error> {
         self.count().checked_add(other.count()).ok_or(Error::CountOverflow)?;
         self.cache.clear();

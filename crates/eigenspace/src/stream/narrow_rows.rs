@@ -4,8 +4,9 @@
 //! B = [ F ; X − 1rᵀ ] · 2^e        e brings the longest row to about 1
 //! ```
 //!
-//! Signs of components need the sizes of their entries, not their digits (`dual.rs`). Converting the rows takes about as long
-//! as multiplying them, so the converted rows are kept, and each read adds those that are new.
+//! Signs of components need the sizes of their entries, not their digits (`dual.rs`). Converting
+//! the rows takes about as long as multiplying them, so the converted rows are kept, and each read
+//! adds those that are new.
 
 use ndarray::{Array2, ArrayView2, Axis, Slice};
 
@@ -42,7 +43,8 @@ impl NarrowRows {
         self.squares.iter().fold(0.0, |largest: f64, x| largest.max(f64::from(*x)))
     }
 
-    /// Converts the rows of the buffer that are new; `longest` is the squared length of the longest row.
+    /// Converts the rows of the buffer that are new; `longest` is the squared length of the longest
+    /// row.
     pub(crate) fn extend(&mut self, buffer: &RowBuffer, reference: &Reference, longest: f64) {
         let exponent = (-0.5 * longest.log2()).round();
         if self.used == 0 || (exponent - self.exponent).abs() > MAX_EXPONENT_CHANGE {

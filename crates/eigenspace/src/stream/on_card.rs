@@ -6,13 +6,15 @@
 //!        next:   [ F' ; X' ] ◄────────────────────────────── F'
 //! ```
 //!
-//! While the card compresses the full buffer, the rows after it are checked and copied to the memory of the next buffer and
-//! to the card. The compressed factor comes back to the host as well. Rows that are compressed later in the same update are
-//! only on the card. So after an update, the host has the complete state: a stream can be read, saved and cloned as without
-//! a card, and if the card fails, the stream is as it was before the update.
+//! While the card compresses the full buffer, the rows after it are checked and copied to the
+//! memory of the next buffer and to the card. The compressed factor comes back to the host as well.
+//! Rows that are compressed later in the same update are only on the card. So after an update, the
+//! host has the complete state: a stream can be read, saved and cloned as without a card, and if
+//! the card fails, the stream is as it was before the update.
 //!
-//! What a card cannot do is computed on the CPU: sparse rows, standardized rows, rows with missing cells to be filled, more
-//! rows than features in a factor, and eigenproblems whose result fails its check.
+//! What a card cannot do is computed on the CPU: sparse rows, standardized rows, rows with missing
+//! cells to be filled, more rows than features in a factor, and eigenproblems whose result fails
+//! its check.
 
 use std::sync::Arc;
 
@@ -104,8 +106,8 @@ impl OnCard {
         *self = Self { memory: self.memory.take(), ..Self::new(Arc::clone(&self.card)) };
     }
 
-    /// Sends pending rows ahead of the compression, if there are enough of them. If that fails, the compression tries again
-    /// and reports it.
+    /// Sends pending rows ahead of the compression, if there are enough of them. If that fails, the
+    /// compression tries again and reports it.
     pub(crate) fn send_ahead(&mut self, buffer: &RowBuffer, capacity: usize) {
         let rows = buffer.raw();
         if rows.nrows().saturating_sub(self.pending.rows) * rows.ncols() >= MIN_SENT_CELLS {
@@ -150,8 +152,9 @@ impl OnCard {
         self.memory = Some(state.buffer.into_memory());
     }
 
-    /// Adds the pending rows to the scatter. If not `complete`, its matrix stays on the card and that of the host is empty:
-    /// more rows of the same update follow, and if one of the steps fails, the stream returns to the state before the update.
+    /// Adds the pending rows to the scatter. If not `complete`, its matrix stays on the card and
+    /// that of the host is empty: more rows of the same update follow, and if one of the steps
+    /// fails, the stream returns to the state before the update.
     pub(crate) fn add_to_scatter(
         &mut self,
         engine: &EngineState,
@@ -200,8 +203,8 @@ impl OnCard {
         Ok(Flushed { engine: EngineState::Scatter(scatter), kept: 0 })
     }
 
-    /// Reads the scatter together with the pending rows, without changing what is on the card. `None` if the CPU is faster, or
-    /// if the card has failed: a read needs no card.
+    /// Reads the scatter together with the pending rows, without changing what is on the card.
+    /// `None` if the CPU is faster, or if the card has failed: a read needs no card.
     pub(crate) fn read_scatter(
         &self,
         scatter: &Scatter,
@@ -217,7 +220,8 @@ impl OnCard {
         scatter.read_on_card(&*self.card, copies, weights, row, how).ok()
     }
 
-    /// The scatter and the pending rows in memory of their own, from the card as far as they are there.
+    /// The scatter and the pending rows in memory of their own, from the card as far as they are
+    /// there.
     fn copies_of(&self, scatter: &Scatter, buffer: &RowBuffer) -> Result<Copies, DeviceError> {
         let card = &*self.card;
         let (matrix, low) = match &self.scatter {
@@ -244,8 +248,8 @@ impl OnCard {
         Ok(Copies { matrix, low, rows: Some((x, raw.nrows())) })
     }
 
-    /// Compresses the rows of the buffer. The factor is written to the last rows of `home`. `None` if the eigenproblem has
-    /// failed its check.
+    /// Compresses the rows of the buffer. The factor is written to the last rows of `home`. `None`
+    /// if the eigenproblem has failed its check.
     pub(crate) fn compress(
         &mut self,
         engine: &EngineState,
@@ -291,7 +295,8 @@ impl OnCard {
         card.rotate(&vectors, &scales, (&f, kept), (&x, pending), &mut out)?;
         let limits = decompose::rounding_limits(moments.scatter.view(), cut.keep);
         let (lengths, significant) = card.lengths(&out, cut.keep, &limits)?;
-        // The rows of F are as long as the eigenvalues say, if the eigenvectors have length 1 and belong to them.
+        // The rows of F are as long as the eigenvalues say, if the eigenvectors have length 1 and
+        // belong to them.
         let error = 8.0 * (size as f64 + 16.0) * UNIT * values.first().map_or(0.0, |value| value.abs());
         let agrees = |((length, value), scale): ((&f64, &f64), &f64)| (length - scale * scale * value).abs() <= error;
         if !lengths.iter().zip(&values).zip(&scales).all(agrees) {

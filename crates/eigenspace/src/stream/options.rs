@@ -4,8 +4,9 @@
 //! k reported  ≤  r kept        r = 2k + 32 by default
 //! ```
 //!
-//! `components` is the number of directions to report; `max_rank` is the number of directions kept from one compression
-//! to the next. Keeping only the reported ones is fastest, but inaccurate; the certificate says by how much.
+//! `components` is the number of directions to report; `max_rank` is the number of directions kept
+//! from one compression to the next. Keeping only the reported ones is fastest, but inaccurate; the
+//! certificate says by how much.
 
 use crate::error::Error;
 use crate::linalg::Device;
@@ -16,8 +17,8 @@ use crate::rows::missing::Missing;
 use crate::stream::forgetting::Forgetting;
 use crate::stream::plan::{self, Engine, Plan};
 
-/// How to fit a model. The defaults report every direction and drop none. This takes as much memory as all rows, up to
-/// D × D numbers, so set a number of components if there are many features.
+/// How to fit a model. The defaults report every direction and drop none. This takes as much memory
+/// as all rows, up to D × D numbers, so set a number of components if there are many features.
 ///
 /// ```
 /// use eigenspace::FitOptions;
@@ -49,22 +50,24 @@ impl FitOptions {
         Self::default()
     }
 
-    /// Number of components to report: a number, a share of variance such as 0.95, or [`Components::All`].
+    /// Number of components to report: a number, a share of variance such as 0.95, or
+    /// [`Components::All`].
     pub fn components(mut self, components: impl Into<Components>) -> Self {
         self.components = components.into();
         self
     }
 
-    /// Largest number of directions that a compression keeps, whatever the truncation rule. The default is twice the
-    /// number of components plus 32, or all if all components are reported. [`Rank::All`] keeps all. The scatter engine
-    /// ignores it.
+    /// Largest number of directions that a compression keeps, whatever the truncation rule. The
+    /// default is twice the number of components plus 32, or all if all components are reported.
+    /// [`Rank::All`] keeps all. The scatter engine ignores it.
     pub fn max_rank(mut self, rank: impl Into<Rank>) -> Self {
         self.max_rank = Some(rank.into());
         self
     }
 
-    /// The rule by which a compression drops directions. The scatter engine, the default for up to 1,024 features, never
-    /// drops anything; use [`EigenspaceModel::truncate`](crate::EigenspaceModel::truncate) to truncate its models.
+    /// The rule by which a compression drops directions. The scatter engine, the default for up to
+    /// 1,024 features, never drops anything; use
+    /// [`EigenspaceModel::truncate`](crate::EigenspaceModel::truncate) to truncate its models.
     pub fn truncation(mut self, truncation: Truncation) -> Self {
         self.truncation = truncation;
         self
@@ -76,7 +79,8 @@ impl FitOptions {
         self
     }
 
-    /// Number of rows per compression. Fewer rows are faster up to a point, more rows give a tighter certificate.
+    /// Number of rows per compression. Fewer rows are faster up to a point, more rows give a
+    /// tighter certificate.
     pub fn block_rows(mut self, rows: usize) -> Self {
         self.block_rows = Some(rows);
         self
@@ -88,16 +92,16 @@ impl FitOptions {
         self
     }
 
-    /// Whether to subtract the mean of the rows, as in PCA. Without centering, the directions are those of Σ x xᵀ, as in
-    /// latent semantic analysis.
+    /// Whether to subtract the mean of the rows, as in PCA. Without centering, the directions are
+    /// those of Σ x xᵀ, as in latent semantic analysis.
     pub fn centered(mut self, centered: bool) -> Self {
         self.about_origin = !centered;
         self
     }
 
-    /// Whether the model will be [standardized](crate::EigenspaceModel::standardize). The model itself keeps the units of
-    /// the rows, but directions are then dropped by their variance in standardized units, so that features with a small
-    /// spread keep their digits.
+    /// Whether the model will be [standardized](crate::EigenspaceModel::standardize). The model
+    /// itself keeps the units of the rows, but directions are then dropped by their variance in
+    /// standardized units, so that features with a small spread keep their digits.
     pub fn standardize(mut self, standardize: bool) -> Self {
         self.standardize = standardize;
         self
@@ -115,8 +119,9 @@ impl FitOptions {
         self
     }
 
-    /// Where to compute. On a GPU, results equal those of the CPU up to rounding, for the same engine and the same number of
-    /// rows per block ([`block_rows`](Self::block_rows), which is larger on a GPU by default).
+    /// Where to compute. On a GPU, results equal those of the CPU up to rounding, for the same
+    /// engine and the same number of rows per block ([`block_rows`](Self::block_rows), which is
+    /// larger on a GPU by default).
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;
         self

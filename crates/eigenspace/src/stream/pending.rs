@@ -43,8 +43,9 @@ impl Pending {
         Ok(())
     }
 
-    /// Copies the selected rows to the card and to memory with at least as many rows, and checks them on the way. If not
-    /// `keep`, they are only on the card afterward, and the memory is undefined.
+    /// Copies the selected rows to the card and to memory with at least as many rows, and checks
+    /// them on the way. If not `keep`, they are only on the card afterward, and the memory is
+    /// undefined.
     pub(crate) fn fill(
         &mut self,
         card: &dyn Card,
@@ -129,8 +130,8 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Whether rows that fill a block exactly are compressed at once, instead of together with the next row: keeping them
-    /// would mean to download them.
+    /// Whether rows that fill a block exactly are compressed at once, instead of together with the
+    /// next row: keeping them would mean to download them.
     pub(crate) fn is_eager(&self) -> bool {
         matches!(self, Self::Card(_))
     }

@@ -5,8 +5,9 @@
 //! otherwise       factor engine: F and a buffer of rows    about (4r + m + 2r²/m) D per row, m rows at a time
 //! ```
 //!
-//! The cost of the factor engine per row is smallest near m = r. With fewer rows, the r kept directions are rotated too
-//! often; with more rows, the eigenproblem, which costs (r + m)³, becomes too large.
+//! The cost of the factor engine per row is smallest near m = r. With fewer rows, the r kept
+//! directions are rotated too often; with more rows, the eigenproblem, which costs (r + m)³,
+//! becomes too large.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,13 +25,15 @@ const EXACT_ROWS: usize = 512;
 const EXACT_BYTES: usize = 256 << 20;
 /// Number of rows added to the scatter at a time.
 const SCATTER_ROWS: usize = 512;
-/// The same on a card, and the number of rows per compression there; a block has at most this number of cells.
+/// The same on a card, and the number of rows per compression there; a block has at most this
+/// number of cells.
 const CARD_SCATTER_FEATURES: usize = 4096;
 const CARD_SCATTER_ROWS: usize = 8192;
 const CARD_ROWS: usize = 1024;
 const CARD_CELLS: usize = 1 << 27;
-/// If all rows are known in advance, nothing is dropped as long as there are at most this many rows per feature, the
-/// eigenproblem has at most [`MAX_EIGENPROBLEM`] rows, and everything fits in [`MAX_EXACT_BYTES`].
+/// If all rows are known in advance, nothing is dropped as long as there are at most this many rows
+/// per feature, the eigenproblem has at most [`MAX_EIGENPROBLEM`] rows, and everything fits in
+/// [`MAX_EXACT_BYTES`].
 const MAX_ROWS_PER_FEATURE: usize = 5;
 const MAX_EIGENPROBLEM: usize = 4096;
 const MAX_EXACT_BYTES: usize = 1 << 30;
@@ -42,9 +45,11 @@ pub enum Engine {
     /// `Scatter` for up to 1,024 features, otherwise `Factor`.
     #[default]
     Auto,
-    /// Keeps at most `max_rank` directions and a buffer of rows. Resolves singular values down to ε times the largest.
+    /// Keeps at most `max_rank` directions and a buffer of rows. Resolves singular values down to ε
+    /// times the largest.
     Factor,
-    /// Keeps the D × D scatter and drops nothing. Resolves singular values down to √ε times the largest.
+    /// Keeps the D × D scatter and drops nothing. Resolves singular values down to √ε times the
+    /// largest.
     Scatter,
 }
 
@@ -141,7 +146,8 @@ pub(crate) fn plan(
     let affordable = EXACT_ROWS.min(EXACT_BYTES / features.saturating_mul(8));
     let exact_rows = match (asked, truncation, components) {
         (Some(_), _, _) => room,
-        // Nothing will ever be dropped, so the rows themselves can be the factor until there are D of them.
+        // Nothing will ever be dropped, so the rows themselves can be the factor until there are D
+        // of them.
         (None, Truncation::None, Components::All) => EXACT_ROWS.max(features),
         _ => room.max(affordable),
     };
@@ -149,7 +155,8 @@ pub(crate) fn plan(
 }
 
 impl Plan {
-    /// The plan if the number of rows is known in advance: nothing is dropped if keeping everything is affordable.
+    /// The plan if the number of rows is known in advance: nothing is dropped if keeping everything
+    /// is affordable.
     pub(crate) fn for_known_rows(self, features: usize, rows: usize) -> Self {
         let few = rows <= features.saturating_mul(MAX_ROWS_PER_FEATURE) && rows.min(features) <= MAX_EIGENPROBLEM;
         let affordable = rows.min(features).saturating_mul(features).saturating_mul(8) <= MAX_EXACT_BYTES;
@@ -162,8 +169,9 @@ impl Plan {
         self.with_scatter()
     }
 
-    /// The plan on a card. Unless the number of rows per block was set, the first block of a factor has as many rows as the
-    /// others, so that blocks of that size are never divided, and that of a scatter is as small as on the CPU.
+    /// The plan on a card. Unless the number of rows per block was set, the first block of a factor
+    /// has as many rows as the others, so that blocks of that size are never divided, and that of a
+    /// scatter is as small as on the CPU.
     pub(crate) fn on_card(self, block_rows: Option<usize>) -> Self {
         let exact_rows = match (block_rows, self.engine, self.max_rank) {
             (None, Engine::Scatter, _) => SCATTER_ROWS,
@@ -187,13 +195,14 @@ impl Plan {
     }
 }
 
-/// The engine on a card, where the D × D matrix pays for more features: its eigenproblem is solved once, and the products of
-/// all rows are one large product after the other.
+/// The engine on a card, where the D × D matrix pays for more features: its eigenproblem is solved
+/// once, and the products of all rows are one large product after the other.
 pub(crate) fn engine_on_card(engine: Engine, features: usize) -> Engine {
     if engine == Engine::Auto && features <= CARD_SCATTER_FEATURES { Engine::Scatter } else { engine }
 }
 
-/// Number of rows per block on a card: many, because each block costs an eigenproblem or the copy of a matrix.
+/// Number of rows per block on a card: many, because each block costs an eigenproblem or the copy
+/// of a matrix.
 pub(crate) fn block_rows_on_card(engine: Engine, features: usize) -> usize {
     let most = if engine == Engine::Scatter { CARD_SCATTER_ROWS } else { CARD_ROWS };
     (CARD_CELLS / features.max(1)).clamp(64, most)

@@ -5,14 +5,16 @@
 //!                                    ─►  preview() the k reported ones, and a few more
 //! ```
 //!
-//! Reading drops nothing, and `model()` is cached until the next row. (There is one exception: sparse rows that would not
-//! fit in memory when made dense are compressed in a copy, and the certificate of that model includes the effect.)
+//! Reading drops nothing, and `model()` is cached until the next row. (There is one exception:
+//! sparse rows that would not fit in memory when made dense are compressed in a copy, and the
+//! certificate of that model includes the effect.)
 //!
-//! Callers that need only the leading components can skip the rest. A Gram matrix determines the leading directions up
-//! to ε λ₁ / (λ_k − λ_j), where j is the first one left out. Everything is computed if this is too large, if two reported
-//! directions are too close to be determined separately, or if the unreported variance is too small to be computed as a
-//! difference. (The first of these does not concern a scatter: its directions are eigenvectors, which are as exact alone as
-//! together with all others.)
+//! Callers that need only the leading components can skip the rest. A Gram matrix determines the
+//! leading directions up to ε λ₁ / (λ_k − λ_j), where j is the first one left out. Everything is
+//! computed if this is too large, if two reported directions are too close to be determined
+//! separately, or if the unreported variance is too small to be computed as a difference. (The
+//! first of these does not concern a scatter: its directions are eigenvectors, which are as exact
+//! alone as together with all others.)
 
 use std::sync::Arc;
 
@@ -38,17 +40,22 @@ use crate::stream::preview::Preview;
 use crate::stream::row_products::Reference;
 use crate::stream::state::{EngineState, StreamState};
 
-/// Pending sparse rows are read without a compression if they and the factor have at most this many cells when dense.
+/// Pending sparse rows are read without a compression if they and the factor have at most this many
+/// cells when dense.
 pub(crate) const MAX_DENSE_READ_CELLS: usize = 1 << 25;
-/// Number of rows that are projected without the components. Then computing the components is faster.
+/// Number of rows that are projected without the components. Then computing the components is
+/// faster.
 const MAX_DUAL_ROWS: usize = 8;
-/// Directions computed in addition to the reported ones, so that the last reported one is far from what is left out.
+/// Directions computed in addition to the reported ones, so that the last reported one is far from
+/// what is left out.
 const EXTRA_DIRECTIONS: usize = 16;
-/// Largest accepted angle between the reported directions and the exact ones, caused by leaving out the others.
+/// Largest accepted angle between the reported directions and the exact ones, caused by leaving out
+/// the others.
 const DIRECTION_TOLERANCE: f64 = 1e-11;
 /// Largest accepted angle between the same direction in two reads.
 const AGREEMENT_TOLERANCE: f64 = 1e-7;
-/// The unreported share of variance must be at least this, so that it can be computed as a difference to ten digits.
+/// The unreported share of variance must be at least this, so that it can be computed as a
+/// difference to ten digits.
 const MIN_UNREPORTED_SHARE: f64 = 1e-5;
 
 impl EigenspaceStream {
@@ -61,8 +68,9 @@ impl EigenspaceStream {
         Ok(Arc::clone(self.cache.model.get_or_init(|| model)))
     }
 
-    /// The reported components and their variances, without most of the other directions. It is cheaper than
-    /// [`model`](Self::model); its certificate counts the directions that are left out.
+    /// The reported components and their variances, without most of the other directions. It is
+    /// cheaper than [`model`](Self::model); its certificate counts the directions that are left
+    /// out.
     ///
     /// ```
     /// use eigenspace::FitOptions;
@@ -87,8 +95,8 @@ impl EigenspaceStream {
         Ok(self.cache.preview.get_or_init(|| preview).clone())
     }
 
-    /// The same, up to rounding, if the stream is read only once. It uses products of matrices, which are faster but cannot be
-    /// reused by the next read.
+    /// The same, up to rounding, if the stream is read only once. It uses products of matrices,
+    /// which are faster but cannot be reused by the next read.
     #[doc(hidden)]
     pub fn preview_once(&self) -> Result<Preview, Error> {
         if self.cache.model.get().is_some() || self.cache.preview.get().is_some() {
@@ -102,8 +110,8 @@ impl EigenspaceStream {
     }
 
     /// The scores of rows along the reported components of all rows so far: those of
-    /// [`preview`](Self::preview), up to rounding. The first few rows that are projected after an update do not need the
-    /// components, which takes much less time than computing them.
+    /// [`preview`](Self::preview), up to rounding. The first few rows that are projected after an
+    /// update do not need the components, which takes much less time than computing them.
     ///
     /// ```
     /// use eigenspace::FitOptions;
@@ -148,8 +156,8 @@ impl EigenspaceStream {
         scores.map(|scores| fitting(scores.mapv(R::Score::narrow))).transpose()
     }
 
-    /// The number of reported components, and of directions that determine whether they can be read alone. `None` if
-    /// everything is read.
+    /// The number of reported components, and of directions that determine whether they can be read
+    /// alone. `None` if everything is read.
     fn leading_part(&self) -> Option<(usize, usize)> {
         let Components::Number(shown) = self.options.components else { return None };
         let limit = shown.saturating_add(EXTRA_DIRECTIONS);
@@ -185,7 +193,8 @@ impl EigenspaceStream {
         self.read_leading(part)
     }
 
-    /// The reported components by products of matrices; all directions if they do not determine the components.
+    /// The reported components by products of matrices; all directions if they do not determine the
+    /// components.
     fn read_leading(&self, (shown, limit): (usize, usize)) -> Result<Preview, Error> {
         let model = self.read(Truncation::Rank(limit))?;
         let size =
@@ -313,8 +322,8 @@ impl EigenspaceStream {
     }
 }
 
-/// Whether a Gram matrix of this size, with this loss of digits compared with centered rows, determines each of the first
-/// `shown` directions, and what they leave of the total.
+/// Whether a Gram matrix of this size, with this loss of digits compared with centered rows,
+/// determines each of the first `shown` directions, and what they leave of the total.
 fn are_determined(values: ArrayView1<'_, f64>, shown: usize, total: f64, size: usize, loss: f64) -> bool {
     let squared = |i: usize| values[i] * values[i];
     let captured: f64 = (0..shown).map(squared).sum();
@@ -323,8 +332,9 @@ fn are_determined(values: ArrayView1<'_, f64>, shown: usize, total: f64, size: u
         && (0..shown).all(|i| AGREEMENT_TOLERANCE * (squared(i) - squared(i + 1)) > rounding)
 }
 
-/// Whether it determines the first `shown` directions of a factor, although those after the last value were left out. The
-/// directions of a scatter are its eigenvectors, which do not depend on how many of them are computed.
+/// Whether it determines the first `shown` directions of a factor, although those after the last
+/// value were left out. The directions of a scatter are its eigenvectors, which do not depend on
+/// how many of them are computed.
 fn are_far_from_others(values: ArrayView1<'_, f64>, shown: usize, size: usize, loss: f64) -> bool {
     let squared = |i: usize| values[i] * values[i];
     let gap = squared(shown.saturating_sub(1)) - squared(values.len() - 1);

@@ -10,16 +10,18 @@
 //! Y = Σ (A_b Vᵀ)ᵀ A_b,   V M Vᵀ = Q Θ Qᵀ,   F = Θ^(−1/2) Qᵀ Y        0 ≤ M − FᵀF ≤ (I − P) M (I − P),   P = VᵀV
 //! ```
 //!
-//! A stream drops the weakest directions of each block. If the spectrum falls slowly, some of them would have become strong
-//! later, and the directions that were kept are inaccurate. Multiplying them by M, whose rows are read again, turns them
-//! toward the leading ones: a part outside of these shrinks by λ_(r+1) / λ_k or more (a step of subspace iteration, then the
-//! method of Rayleigh and Ritz in the span of V M).
+//! A stream drops the weakest directions of each block. If the spectrum falls slowly, some of them
+//! would have become strong later, and the directions that were kept are inaccurate. Multiplying
+//! them by M, whose rows are read again, turns them toward the leading ones: a part outside of
+//! these shrinks by λ_(r+1) / λ_k or more (a step of subspace iteration, then the method of
+//! Rayleigh and Ritz in the span of V M).
 //!
-//! What the model has dropped lies outside of V, so its bound still holds: (I − P) M (I − P) = (I − P) E (I − P) ≤ lost.
-//! The trace of M is exact, and what remains of it is a bound too.
+//! What the model has dropped lies outside of V, so its bound still holds: (I − P) M (I − P) = (I −
+//! P) E (I − P) ≤ lost. The trace of M is exact, and what remains of it is a bound too.
 //!
-//! Rows are collected and multiplied at fixed row counts, so the result does not depend on how they are divided into
-//! blocks. Cost: 4 r D operations for each row (4 r z for z non-zeros); memory: 3 r D numbers.
+//! Rows are collected and multiplied at fixed row counts, so the result does not depend on how they
+//! are divided into blocks. Cost: 4 r D operations for each row (4 r z for z non-zeros); memory: 3
+//! r D numbers.
 
 use std::sync::Arc;
 
@@ -63,11 +65,13 @@ pub struct Refinement {
 }
 
 impl EigenspaceModel {
-    /// Begins another pass over the rows of this model, which makes its directions more accurate if some were dropped.
+    /// Begins another pass over the rows of this model, which makes its directions more accurate if
+    /// some were dropped.
     ///
-    /// A stream reads every row once. If the variances decrease slowly, dropping directions can make the others inaccurate,
-    /// and the [certificate](Self::certificate) says so. Read the same rows again, in any order: each pass brings the
-    /// directions closer to those of batch PCA. The model keeps its rank.
+    /// A stream reads every row once. If the variances decrease slowly, dropping directions can
+    /// make the others inaccurate, and the [certificate](Self::certificate) says so. Read the same
+    /// rows again, in any order: each pass brings the directions closer to those of batch PCA. The
+    /// model keeps its rank.
     ///
     /// ```
     /// use eigenspace::{EigenspaceModel, FitOptions, subspace_distance};
@@ -116,8 +120,8 @@ impl Refinement {
         self
     }
 
-    /// Reads a block with any number of rows of the model, with the same weights as before. A block with an invalid cell is
-    /// rejected as a whole.
+    /// Reads a block with any number of rows of the model, with the same weights as before. A block
+    /// with an invalid cell is rejected as a whole.
     pub fn update<'a>(&mut self, rows: impl Into<Block<'a>>) -> Result<(), Error> {
         let block = rows.into();
         let selected = block.admit(self.model.features(), self.missing)?;
@@ -215,8 +219,9 @@ impl Refinement {
         }
     }
 
-    /// The rows in the buffer, centered. A mean is subtracted inside the products unless it is large compared with the spread
-    /// of its feature, which would cost digits: such a feature is stored in full.
+    /// The rows in the buffer, centered. A mean is subtracted inside the products unless it is
+    /// large compared with the spread of its feature, which would cost digits: such a feature is
+    /// stored in full.
     fn slices(&mut self) -> Slices {
         let moments = &self.model.moments;
         let weight = moments.weight.value();
@@ -241,7 +246,8 @@ impl Refinement {
                 indices.push(j as u32);
                 values.push(if own { center(j, x) } else { root * x });
                 let difference = center(j, x);
-                // What the cell adds beyond a zero in its place; zeros are added for all rows together.
+                // What the cell adds beyond a zero in its place; zeros are added for all rows
+                // together.
                 let zero = center(j, 0.0);
                 self.sum[j] += root * (difference - zero);
                 self.squares[j] += difference * difference - zero * zero;
@@ -303,7 +309,8 @@ impl Refinement {
             scatter_noise: model.bound.scatter_noise.clone(),
             ..Bound::exact(features)
         };
-        // The rows were centered at the mean of the model, which is rounded, as are the differences from it.
+        // The rows were centered at the mean of the model, which is rounded, as are the differences
+        // from it.
         let centered = Rounding { columns: 4.0 * UNIT, rows: usize::MAX, ..Rounding::whole(0.0) };
         let (none, off) = (Array1::zeros(features), known_sums.mean_noise.clone());
         let scatter_noise = known_sums.scatter_noise.sum();

@@ -5,12 +5,14 @@
 //! (x_i − t)(x_j − t) = G_ij − β g_i − β g_j + β² γ        g = G w / Σw,   γ = wᵀ g / Σw,   t − r = β (b − r)
 //! ```
 //!
-//! Without them, each read would compute the n² products again. A read adds those of the rows that arrived since the last
-//! one, and centers a copy. Weights, and the weight that rows lose with age, are factors of the copy.
+//! Without them, each read would compute the n² products again. A read adds those of the rows that
+//! arrived since the last one, and centers a copy. Weights, and the weight that rows lose with age,
+//! are factors of the copy.
 //!
-//! r is the first row, or the mean of the rows inside the factor. Subtracting it from the rows, and not from the products,
-//! keeps their digits if all rows are far from zero. Centering the products then costs digits only if r is far from the
-//! mean compared with the spread: [`CenteredProducts::cancellation`] bounds the error.
+//! r is the first row, or the mean of the rows inside the factor. Subtracting it from the rows, and
+//! not from the products, keeps their digits if all rows are far from zero. Centering the products
+//! then costs digits only if r is far from the mean compared with the spread:
+//! [`CenteredProducts::cancellation`] bounds the error.
 
 use std::ops::Range;
 
@@ -21,7 +23,8 @@ use crate::model::bound::UNIT;
 use crate::model::moments::{DifferenceSums, Moments};
 use crate::stream::buffer::RowBuffer;
 
-/// Up to this number of new rows, their products are computed together with those of rows to project.
+/// Up to this number of new rows, their products are computed together with those of rows to
+/// project.
 const FEW_ROWS: usize = 16;
 
 /// The products of the rows of one buffer, as far as they were computed.
@@ -35,8 +38,8 @@ pub(crate) struct RowProducts {
     sums: DifferenceSums,
 }
 
-/// r: the point that is subtracted from rows before they are multiplied, in two words; nothing for rows that are not
-/// centered.
+/// r: the point that is subtracted from rows before they are multiplied, in two words; nothing for
+/// rows that are not centered.
 #[derive(Debug, Clone)]
 pub(crate) struct Reference(Option<(Array1<f64>, Array1<f64>)>);
 
@@ -60,7 +63,8 @@ impl Reference {
         concatenate![Axis(0), factor, pending]
     }
 
-    /// Writes some rows and columns of the factor and of the differences of pending rows from r, times a scale.
+    /// Writes some rows and columns of the factor and of the differences of pending rows from r,
+    /// times a scale.
     pub(crate) fn write_differences<T: Real>(
         &self,
         buffer: &RowBuffer,
@@ -104,8 +108,8 @@ impl RowProducts {
         self.rows.len()
     }
 
-    /// Adds the products of new rows of the buffer. Returns those of other rows with all rows of the buffer, one column
-    /// for each of them.
+    /// Adds the products of new rows of the buffer. Returns those of other rows with all rows of
+    /// the buffer, one column for each of them.
     pub(crate) fn extend(
         &mut self,
         buffer: &RowBuffer,
@@ -147,8 +151,8 @@ impl RowProducts {
         }
     }
 
-    /// The Gram matrix of A = [ √f F ; diag(√w) (X − 1tᵀ) ], where rows of the weight `before`, already multiplied by the
-    /// fade f, are inside F.
+    /// The Gram matrix of A = [ √f F ; diag(√w) (X − 1tᵀ) ], where rows of the weight `before`,
+    /// already multiplied by the fade f, are inside F.
     pub(crate) fn centered(&self, weights: &[f64], fade: f64, before: f64, origin: bool) -> CenteredProducts {
         let (kept, pending) = (self.lengths.len(), self.rows.len());
         let added: f64 = weights.iter().sum();
@@ -194,7 +198,8 @@ impl RowProducts {
     }
 }
 
-/// β and α: t and the mean of all rows, as shares of the way from the mean before to the mean of the added rows.
+/// β and α: t and the mean of all rows, as shares of the way from the mean before to the mean of
+/// the added rows.
 fn shares(before: f64, added: f64) -> (f64, f64) {
     (1.0 - (before / (before + added)).sqrt(), added / (before + added))
 }
@@ -215,9 +220,10 @@ pub(crate) struct CenteredProducts {
 impl CenteredProducts {
     /// Bound on the norm of the error of the Gram matrix of rows with this number of features.
     ///
-    /// With a_i the length of x_i − r times the root of its weight, an entry has an error of at most the roundings of its
-    /// sum times u a_i a_j; the means add the roundings of a sum over the rows, and centering three more, of numbers of at
-    /// most (a_i + a)(a_j + a), where a is the root of the mean square. The norm of such a matrix is at most 4 Σ a_i².
+    /// With a_i the length of x_i − r times the root of its weight, an entry has an error of at
+    /// most the roundings of its sum times u a_i a_j; the means add the roundings of a sum over the
+    /// rows, and centering three more, of numbers of at most (a_i + a)(a_j + a), where a is the
+    /// root of the mean square. The norm of such a matrix is at most 4 Σ a_i².
     pub(crate) fn cancellation(&self, features: usize) -> f64 {
         let roundings = pair_roundings(features) + 4.0 * (self.gram.nrows() as f64 + 8.0);
         roundings * UNIT * (self.raw_trace + self.factor_trace())

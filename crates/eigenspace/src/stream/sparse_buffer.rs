@@ -7,8 +7,9 @@
 //!
 //! The rows r_i = √w_i (x_i − t) are centered only inside the products, with t of `moments.rs`.
 //!
-//! Memory: the non-zeros of a block, and the D × r factor. Cost of a compression of rows with z non-zeros, of which z_j in
-//! column j: r z for the products with F, Σ_j z_j² for those between rows, and 2 r² D to rotate F.
+//! Memory: the non-zeros of a block, and the D × r factor. Cost of a compression of rows with z
+//! non-zeros, of which z_j in column j: r z for the products with F, Σ_j z_j² for those between
+//! rows, and 2 r² D to rotate F.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView2};
@@ -96,7 +97,8 @@ impl SparseBuffer {
         let together = before.weight.plus(block_weight);
         let (weight_before, added, weight) = (before.weight.value(), block_weight.value(), together.value());
         let beta = 1.0 - (weight_before / weight).sqrt();
-        // A column that is stored in every row is summed as differences, so that the mean of a constant column is exact.
+        // A column that is stored in every row is summed as differences, so that the mean of a
+        // constant column is exact.
         let mut stored = vec![(0_usize, 0.0); before.features()];
         for i in 0..self.rows() {
             self.row(i).for_each(|(j, x)| stored[j] = (stored[j].0 + 1, if i == 0 { x } else { stored[j].1 }));
@@ -152,14 +154,15 @@ impl SparseBuffer {
         Ok((Absorbed { moments, step: from_near, c, roundings }, center))
     }
 
-    /// The lower triangle of the Gram matrix of [ F ; R ], where the rows of F are orthogonal to each other and R are the
-    /// centered rows.
+    /// The lower triangle of the Gram matrix of [ F ; R ], where the rows of F are orthogonal to
+    /// each other and R are the centered rows.
     pub(crate) fn gram(&self, f: ArrayView2<'_, f64>, center: &Array1<f64>, weights: &[f64]) -> Array2<f64> {
         let (r, m) = (f.nrows(), self.rows());
         let mut g = Array2::<f64>::zeros((r + m, r + m));
         let center_squared = center.dot(center);
         let along: Vec<f64> = (0..m).map(|i| self.row(i).map(|(j, x)| x * center[j]).sum()).collect();
-        // For every column, multiply all pairs of its cells: Σ z_j² products, whatever the number of rows.
+        // For every column, multiply all pairs of its cells: Σ z_j² products, whatever the number
+        // of rows.
         let mut by_column: Vec<(usize, usize, f64)> = Vec::with_capacity(self.columns.len());
         (0..m).for_each(|i| by_column.extend(self.row(i).map(|(j, x)| (j, i, x))));
         by_column.sort_unstable_by_key(|&(j, i, _)| (j, i));

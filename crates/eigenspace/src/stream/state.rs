@@ -20,7 +20,8 @@ pub(crate) struct StreamState {
     pub(crate) engine: EngineState,
     pub(crate) buffer: RowBuffer,
     pub(crate) metadata: Metadata,
-    /// Whether each feature has had no value in any row so far. Empty unless missing cells are filled.
+    /// Whether each feature has had no value in any row so far. Empty unless missing cells are
+    /// filled.
     pub(crate) unseen: Vec<bool>,
     /// The time for forgetting: the number of rows, or of blocks, that have arrived.
     pub(crate) clock: u64,
@@ -28,8 +29,8 @@ pub(crate) struct StreamState {
     pub(crate) engine_clock: u64,
 }
 
-/// The engine that absorbs the rows of the buffer. A scatter engine starts as a factor without rows: until the buffer is
-/// full for the first time, reading the rows themselves is more precise.
+/// The engine that absorbs the rows of the buffer. A scatter engine starts as a factor without
+/// rows: until the buffer is full for the first time, reading the rows themselves is more precise.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum EngineState {
     Factor(Factor),

@@ -50,7 +50,8 @@ fn partitions<'a>(rows: &'a Array2<f64>, lengths: &[usize]) -> Vec<ArrayView2<'a
     parts
 }
 
-/// Merges neighbors, chosen by the numbers in `order`, until one is left; every `bytes`-th state goes through bytes.
+/// Merges neighbors, chosen by the numbers in `order`, until one is left; every `bytes`-th state
+/// goes through bytes.
 fn merged(mut parts: Vec<Accumulator>, order: &[usize], bytes: usize) -> Accumulator {
     let mut turn = 0;
     while parts.len() > 1 {
@@ -138,7 +139,8 @@ proptest! {
                 });
                 merged(parts.collect(), &order, bytes)
             };
-            // Cut into other blocks, with all, some or none of the states written to bytes and read again.
+            // Cut into other blocks, with all, some or none of the states written to bytes and read
+            // again.
             let (one, two, three) = (run(cut, usize::MAX), run(other_cut, 1), run(n, 2));
             prop_assert_eq!(one.to_bytes(), two.to_bytes());
             prop_assert_eq!(one.to_bytes(), three.to_bytes());
@@ -232,7 +234,8 @@ fn more_than_1024_features_are_kept_in_a_factor_within_its_certificate() {
     assert_eq!((model.count(), model.n_components()), (600, 4));
     let certificate = model.certificate();
     assert!(!certificate.is_exact() && certificate.relative_error_bound() < 0.1);
-    // The truth from 600 singular values of the centered rows, by rotations that share no code with the library.
+    // The truth from 600 singular values of the centered rows, by rotations that share no code with
+    // the library.
     let mean = rows.mean_axis(Axis(0)).unwrap();
     let truth = &rows - &mean;
     let (values, directions) = support::jacobi_svd(truth);

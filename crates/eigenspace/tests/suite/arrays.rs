@@ -1,5 +1,5 @@
-//! NumPy arrays as row sources. `tests/python` checks with numpy that they are read correctly; this module checks
-//! blocks, skipping, and errors of broken files.
+//! NumPy arrays as row sources. `tests/python` checks with numpy that they are read correctly; this
+//! module checks blocks, skipping, and errors of broken files.
 
 use std::path::{Path, PathBuf};
 

@@ -72,7 +72,8 @@ fn the_standardization_example_of_the_slides_gives_its_figures() {
     for axis in [array![1.0, 0.0], array![0.0, 1.0]] {
         assert!((model.variance_along(axis.view(), 0.0).unwrap() - 1.0).abs() < 1e-14);
     }
-    // Two features of variance 1 cannot have more than 2 along any direction; the 3.23018 of the slides is a mistake.
+    // Two features of variance 1 cannot have more than 2 along any direction; the 3.23018 of the
+    // slides is a mistake.
     let diagonal = model.variance_along(array![1.0, 1.0].view(), 0.0).unwrap();
     assert!((diagonal - 2.0).abs() < 1e-14);
 }

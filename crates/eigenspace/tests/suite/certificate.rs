@@ -154,7 +154,8 @@ fn equal_eigenvalues_leave_their_directions_uncertain() {
 
 #[test]
 fn a_weak_direction_dropped_again_and_again_is_counted() {
-    // Each time it is below what the Gram matrix of the buffer resolves; after 20,000 rows it is not.
+    // Each time it is below what the Gram matrix of the buffer resolves; after 20,000 rows it is
+    // not.
     for (strong, engine) in [(1e3, "f32"), (1.5e7, "f64")] {
         let mut rows = ndarray::Array2::<f64>::zeros((20_002, 4));
         (rows[[0, 0]], rows[[1, 0]]) = (strong, -strong);

@@ -1,4 +1,5 @@
-//! Contributions of features to T² and Q, cos² of rows and features, and views that share one basis.
+//! Contributions of features to T² and Q, cos² of rows and features, and views that share one
+//! basis.
 
 use eigenspace::{EigenspaceModel, Missing, View};
 use ndarray::{Array2, array};
@@ -16,7 +17,8 @@ fn rows(random: &mut Random, n: usize, features: usize) -> Array2<f64> {
     rows
 }
 
-/// e, V and λ (ddof = 1) of raw or standardized rows, by loops and plane rotations that share no code with the library.
+/// e, V and λ (ddof = 1) of raw or standardized rows, by loops and plane rotations that share no
+/// code with the library.
 fn by_hand(fitted: &Array2<f64>, row: &[f64], standardize: bool) -> (Vec<f64>, Array2<f64>, Vec<f64>) {
     let n = fitted.nrows();
     let mut scaled = fitted.clone();
@@ -52,10 +54,11 @@ proptest! {
             let (e, directions, variances) = by_hand(&fitted, &row.to_vec(), standardize);
             let length: f64 = e.iter().map(|x| x * x).sum();
             let scores: Vec<f64> = (0..k).map(|c| (0..features).map(|j| directions[[c, j]] * e[j]).sum()).collect();
-            // The certificate bounds how far rounding turns each of the first spaces, and how much it moves a variance.
-            // Standardizing multiplies rounding by the squared ratio of the units, so no fixed number would do. What is
-            // turned by θ changes a product of two coordinates of e by at most 2 θ ‖e‖², in each of k terms. The mean and
-            // the scales add a few roundings of numbers that are at most some hundred deviations long.
+            // The certificate bounds how far rounding turns each of the first spaces, and how much
+            // it moves a variance. Standardizing multiplies rounding by the squared ratio of the
+            // units, so no fixed number would do. What is turned by θ changes a product of two
+            // coordinates of e by at most 2 θ ‖e‖², in each of k terms. The mean and the scales add
+            // a few roundings of numbers that are at most some hundred deviations long.
             let certificate = view.model().certificate();
             let turned = (1..=k).map(|c| certificate.angle_bound(c)).fold(0.0, f64::max);
             let moved = certificate.error_bound() / (variances[k - 1] * (n as f64 - 1.0));

@@ -1,4 +1,5 @@
-//! Fits on a card: refused where there is none, and equal to the CPU where there is one (`EIGENSPACE_TEST_DEVICE=cuda`).
+//! Fits on a card: refused where there is none, and equal to the CPU where there is one
+//! (`EIGENSPACE_TEST_DEVICE=cuda`).
 
 use eigenspace::{Device, DeviceError, Engine, Error, FitOptions, subspace_distance};
 use ndarray::{Array2, Axis};

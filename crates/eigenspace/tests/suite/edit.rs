@@ -1,4 +1,5 @@
-//! Files that are written completely or not at all, and files that are read, changed and written back.
+//! Files that are written completely or not at all, and files that are read, changed and written
+//! back.
 
 use std::fs::{self, File};
 use std::io::Write;

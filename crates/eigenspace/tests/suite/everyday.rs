@@ -1,5 +1,6 @@
-//! Everyday data: repeated rows, one-hot groups, columns with different units, f32 rows, weights that sum to one, features
-//! that appear late, rows far from zero. The defaults must be accurate on all of it, and the certificate must say so.
+//! Everyday data: repeated rows, one-hot groups, columns with different units, f32 rows, weights
+//! that sum to one, features that appear late, rows far from zero. The defaults must be accurate on
+//! all of it, and the certificate must say so.
 
 use eigenspace::{Block, EigenspaceModel, Engine, FitOptions, Method, Missing, SparseRows, Truncation, WeightKind};
 use ndarray::{Array1, Array2, Axis, array};
@@ -260,7 +261,8 @@ fn rows_at_hand_are_fitted_exactly_as_long_as_that_is_affordable() {
         let rows = random.matrix(n, d);
         let model = FitOptions::new().components(5).fit(rows.view()).unwrap();
         assert!(model.certificate().is_exact(), "{n} x {d}: {:?}", model.certificate().relative_error_bound());
-        // A plain sum of squares is all of the variance, and power iteration finds the first direction of it.
+        // A plain sum of squares is all of the variance, and power iteration finds the first
+        // direction of it.
         let centered = &rows - &rows.mean_axis(Axis(0)).unwrap();
         let total: f64 = centered.iter().map(|x| x * x).sum();
         assert!((model.feature_scatter().sum() / total - 1.0).abs() < 1e-12);
@@ -274,7 +276,8 @@ fn rows_at_hand_are_fitted_exactly_as_long_as_that_is_affordable() {
     }
 }
 
-/// Whole numbers keep all their digits far from zero, so all results for a row must be the same as near zero.
+/// Whole numbers keep all their digits far from zero, so all results for a row must be the same as
+/// near zero.
 #[test]
 fn distances_scores_and_estimates_are_as_precise_far_from_zero() {
     let mut random = Random::new(29);
@@ -306,7 +309,8 @@ fn distances_scores_and_estimates_are_as_precise_far_from_zero() {
         (filled[[3, 1]], wanted[[3, 1]]) = (f64::NAN, f64::NAN);
         model.fill_missing(filled.view_mut()).unwrap();
         truth.fill_missing(wanted.view_mut()).unwrap();
-        // The filled cell is an f64 near the offset, and no nearer to the truth than its last digit.
+        // The filled cell is an f64 near the offset, and no nearer to the truth than its last
+        // digit.
         let gap = (filled[[3, 1]] - offset - wanted[[3, 1]]).abs();
         assert!(gap <= 1e-9 + offset * f64::EPSILON, "filled at {offset:e}: {gap:e}");
     }

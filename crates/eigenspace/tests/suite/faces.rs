@@ -1,4 +1,5 @@
-//! The recognizer: its decisions, its state after people were enrolled and forgotten, and its errors.
+//! The recognizer: its decisions, its state after people were enrolled and forgotten, and its
+//! errors.
 
 mod classifiers;
 mod evaluation;

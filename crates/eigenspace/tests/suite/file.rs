@@ -493,7 +493,8 @@ fn the_tables_of_the_format_name_what_a_saved_model_holds() {
         tensors.push([name.clone(), tensor["dtype"].as_str().unwrap().into(), format!("[{}]", shape.join(", "))]);
     }
     tensors.sort();
-    // Only models that were fitted iteratively have a doubt (`iterative::the_confidence_follows_a_model_into_files_and_merges`).
+    // Only models that were fitted iteratively have a doubt
+    // (`iterative::the_confidence_follows_a_model_into_files_and_merges`).
     let (doubt, always): (Vec<_>, Vec<_>) = documented("Tensors").into_iter().partition(|[name, ..]| name == "doubt");
     assert_eq!((tensors, doubt.len()), (always, 1));
     let names = |object: &serde_json::Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();

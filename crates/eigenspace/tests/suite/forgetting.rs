@@ -75,7 +75,8 @@ proptest! {
 
 #[test]
 fn variances_stay_those_of_the_rows_remembered() {
-    // A common mistake is to scale scatter and weight differently, which gives variances of 1/(1 + f) of the true ones.
+    // A common mistake is to scale scatter and weight differently, which gives variances of 1/(1 +
+    // f) of the true ones.
     let rows = Random::new(1).matrix(20_000, 3);
     let model = FitOptions::new().forgetting(Forgetting::PerRow(0.999)).fit(rows.view()).unwrap();
     assert!((model.weight() - 1000.0).abs() < 1e-3, "1 / (1 - f) rows are remembered: {}", model.weight());
@@ -98,7 +99,8 @@ fn a_stream_that_forgets_follows_a_change_and_its_bound_fades() {
     let bound = stream.model().unwrap().certificate().error_bound();
     stream.update(after.view()).unwrap();
     assert!(stream.model().unwrap().components()[[0, 7]] > 0.99);
-    // The bound is a sum over the remembered rows, so it does not grow with the length of the stream.
+    // The bound is a sum over the remembered rows, so it does not grow with the length of the
+    // stream.
     assert!(stream.model().unwrap().certificate().error_bound() < 3.0 * bound);
 }
 

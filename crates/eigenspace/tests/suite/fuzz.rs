@@ -1,4 +1,5 @@
-//! The seeds of the fuzz targets: good files, and cases that once made a reader fail, read again by the same functions.
+//! The seeds of the fuzz targets: good files, and cases that once made a reader fail, read again by
+//! the same functions.
 
 use std::path::Path;
 

@@ -158,7 +158,8 @@ fn a_hundred_thousand_features_and_fifty_rows() {
         stream.update(block).unwrap();
     }
     let model = stream.model().unwrap();
-    // 50 x 50 by loops: the squared singular values are those of the Gram matrix of the centered rows.
+    // 50 x 50 by loops: the squared singular values are those of the Gram matrix of the centered
+    // rows.
     let mean = rows.mean_axis(Axis(0)).unwrap();
     let centered = &rows - &mean;
     let (truth, directions) = support::jacobi_svd(centered);
@@ -225,7 +226,8 @@ fn a_drifting_mean_with_large_blocks_is_followed() {
         let rows = blocks.iter().skip(1).fold(blocks[0].clone(), |all, block| stack(&all, block));
         every_road_is_exact(&rows, &[80], allowed(400, d));
 
-        // The specification's rule, written out: center the block with the new mean, stack, decompose.
+        // The specification's rule, written out: center the block with the new mean, stack,
+        // decompose.
         let wrong = specification_rule(&blocks);
         let truth = oracle(rows.view());
         let error = (wrong - truth.eigenvalues[0]).abs() / truth.eigenvalues[0];
@@ -317,7 +319,8 @@ fn f32_rows_with_a_mean_of_a_million_find_the_right_subspace() {
     for engine in [Engine::Factor, Engine::Scatter] {
         let model = support::options().components(4).engine(engine).fit(rows.view()).unwrap();
         let angle = angle_to(&model, truth.directions.view(), 4);
-        // Backward error ε₃₂ s₁ of the factor, over s₄; the scatter's ε₃₂ λ₁ is averaged over 3000 rows.
+        // Backward error ε₃₂ s₁ of the factor, over s₄; the scatter's ε₃₂ λ₁ is averaged over 3000
+        // rows.
         let allowed = 16.0 * f64::from(f32::EPSILON) * (truth.eigenvalues[0] / truth.eigenvalues[3]).sqrt();
         assert!(angle <= allowed, "{engine:?}: {angle:e}, allowed {allowed:e}");
         assert!(orthogonality_loss(model.basis()) <= 1e-13, "{engine:?}");

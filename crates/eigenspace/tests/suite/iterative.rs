@@ -1,4 +1,5 @@
-//! Iterative fits: equal to the direct ones where gaps allow, on spectra that are hard for an iteration, and with true bounds.
+//! Iterative fits: equal to the direct ones where gaps allow, on spectra that are hard for an
+//! iteration, and with true bounds.
 
 use eigenspace::{Block, EigenspaceModel, FitOptions, Method, SparseRows, Truncation};
 use ndarray::{Array1, Array2, ArrayView2, Axis};

@@ -30,8 +30,8 @@ fn error_of_mean(truth: &Oracle, offset: f64) -> f64 {
     truth.weight * FEATURES as f64 * (EPS * offset).powi(2) / truth.eigenvalues[0]
 }
 
-/// Compares values and directions with the oracle. Both scatters have a relative rounding of `allowed`, which turns a
-/// direction by at most that times λ₁ over its gap.
+/// Compares values and directions with the oracle. Both scatters have a relative rounding of
+/// `allowed`, which turns a direction by at most that times λ₁ over its gap.
 fn check(preview: &Preview, truth: &Oracle, n: usize, offset: f64) {
     let rounding = allowed(n, FEATURES) + error_of_mean(truth, offset);
     let lambda = &truth.eigenvalues;
@@ -53,8 +53,8 @@ fn check(preview: &Preview, truth: &Oracle, n: usize, offset: f64) {
     }
 }
 
-/// Compares scores through the products of rows with scores along the components. The rounding of the products is
-/// relative to the lengths of the rows, and is divided by s_k.
+/// Compares scores through the products of rows with scores along the components. The rounding of
+/// the products is relative to the lengths of the rows, and is divided by s_k.
 fn check_scores(stream: &EigenspaceStream, probes: &Array2<f64>) {
     let scores = stream.project_few(probes.view()).unwrap().expect("the components are not known yet");
     let preview = stream.preview().unwrap();
@@ -324,7 +324,8 @@ fn reads_have_the_same_bytes_with_one_two_and_four_threads() {
     }
 }
 
-/// In each component of twins, the largest entry occurs with both signs; no precision decides which is larger.
+/// In each component of twins, the largest entry occurs with both signs; no precision decides which
+/// is larger.
 #[test]
 fn signs_that_cannot_be_told_are_those_of_the_components() {
     let half = rows(12, 60, 0.0);
@@ -340,7 +341,8 @@ fn signs_that_cannot_be_told_are_those_of_the_components() {
     assert_eq!(stream.project(probe).unwrap(), stream.preview().unwrap().project(probe).unwrap());
 }
 
-/// Every kind of row has the scores of the same cells in an array, whether or not the components are known.
+/// Every kind of row has the scores of the same cells in an array, whether or not the components
+/// are known.
 #[test]
 fn rows_of_any_kind_are_projected() {
     let rows = rows(14, 60, 0.0);

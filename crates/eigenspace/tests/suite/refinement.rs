@@ -1,4 +1,5 @@
-//! Another pass over the rows of a model: closer to batch PCA, with true bounds, and only over the same rows.
+//! Another pass over the rows of a model: closer to batch PCA, with true bounds, and only over the
+//! same rows.
 
 use eigenspace::{Block, EigenspaceModel, Engine, Error, FitOptions, Missing, SparseRows};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -8,7 +9,8 @@ use crate::support::{Oracle, Random, jacobi_svd, oracle, scatter_of, sine, weigh
 const FEATURES: usize = 160;
 const K: usize = 4;
 
-/// Rows whose spectrum falls so slowly that a stream of few directions misses some of the leading ones.
+/// Rows whose spectrum falls so slowly that a stream of few directions misses some of the leading
+/// ones.
 fn rows(seed: u64, n: usize, offset: f64) -> Array2<f64> {
     let mut random = Random::new(seed);
     let spectrum: Vec<f64> = (0..120).map(|i| 30.0 * 0.96_f64.powi(i)).collect();
@@ -40,7 +42,8 @@ fn error(model: &EigenspaceModel, truth: &Oracle) -> f64 {
 fn check_claims(model: &EigenspaceModel, truth: &Oracle) {
     let (certificate, first) = (model.certificate(), truth.eigenvalues[0]);
     let rest = &truth.scatter - &scatter_of(model);
-    // The eigenvalues of E + λ₁ I are its singular values. The oracle is accurate to about D units in the last place of λ₁.
+    // The eigenvalues of E + λ₁ I are its singular values. The oracle is accurate to about D units
+    // in the last place of λ₁.
     let (values, _) = jacobi_svd(&rest + &(Array2::<f64>::eye(FEATURES) * first));
     let doubt = 1e-13 * first;
     assert!(values[0] - first <= certificate.lost() + doubt, "{} {}", values[0] - first, certificate.lost());
@@ -68,8 +71,8 @@ fn each_pass_is_closer_to_batch_pca_and_its_bounds_hold() {
             let now = error(&model, &truth);
             assert!(now < 0.9 * before, "offset {offset}, pass {pass}: {before} {now}");
             check_claims(&model, &truth);
-            // What was left out before bounds what is left out now. The rounding of this pass, which is all of the surplus,
-            // is added.
+            // What was left out before bounds what is left out now. The rounding of this pass,
+            // which is all of the surplus, is added.
             let certificate = model.certificate();
             assert!(certificate.lost() - certificate.surplus() <= lost * (1.0 + 1e-12));
             assert_eq!((model.rank(), model.n_components(), model.count()), (rank, K, 400));
@@ -125,7 +128,8 @@ fn sparse_rows_and_weights_give_the_model_of_the_same_dense_rows() {
     let mut dense = rows(4, 500, 0.0);
     let mut random = Random::new(5);
     dense.mapv_inplace(|x| if random.uniform() < 0.8 { 0.0 } else { x });
-    // A column that is stored in every row, far from zero compared with its spread, and a constant one.
+    // A column that is stored in every row, far from zero compared with its spread, and a constant
+    // one.
     dense.column_mut(9).mapv_inplace(|x| 1000.0 + x);
     dense.column_mut(20).fill(2.5);
     let weights: Vec<f64> = (0..500).map(|i| [1.0, 2.0, 0.0, 0.5][i % 4]).collect();

@@ -35,11 +35,13 @@ proptest! {
                 let options = FitOptions::new().engine(engine).block_rows(7).forgetting(forgetting);
                 let model = options.fit(Block::from(&rows).weighted(&given)).unwrap();
                 let view = model.standardize().unwrap();
-                // Features differ in size by up to 1e4: the scatter's rounding is relative to the largest.
+                // Features differ in size by up to 1e4: the scatter's rounding is relative to the
+                // largest.
                 let units = if engine == Engine::Scatter { 1e8 } else { 1e4 };
                 let error = support::frobenius(&(support::scatter_of(view.model()) - &wanted.scatter));
                 prop_assert!(error <= units * 8.0 * allowed(n, d) * wanted.eigenvalues[0].max(1e-300), "{engine:?} {error:e}");
-                // The scatter's rounding, scaled up by 1e8, may be more than the certificate calls rounding.
+                // The scatter's rounding, scaled up by 1e8, may be more than the certificate calls
+                // rounding.
                 prop_assert!(engine == Engine::Scatter || view.model().certificate().is_exact());
             }
         }

@@ -12,7 +12,8 @@ fn batch(rows: &Array2<f64>) -> EigenspaceModel {
 #[test]
 fn a_part_that_was_never_in_the_whole_is_refused() {
     let mut random = Random::new(1);
-    // In few dimensions, a wrong part is detected if it has more spread, or another position, than the whole allows;
+    // In few dimensions, a wrong part is detected if it has more spread, or another position, than
+    // the whole allows;
     let narrow = batch(&random.matrix(40, 6));
     let strangers =
         [random.matrix(10, 6) * 3.0, random.matrix(1, 6) * 5.0, random.matrix(10, 6) * 0.1 + 7.0, random.matrix(40, 6)];
@@ -83,7 +84,8 @@ fn a_window_can_slide_over_many_rows() {
     }
     let truth = oracle(rows.slice_axis(Axis(0), (2900..).into()));
     let far = support::distance(&window, &truth);
-    // 290 steps, each leaving the rounding of a window of the same size, and of a mean fifteen spreads away.
+    // 290 steps, each leaving the rounding of a window of the same size, and of a mean fifteen
+    // spreads away.
     assert!(far.worst() <= 290.0 * support::allowed(110, 7), "{far:?}");
     assert_eq!(window.count(), 100);
     assert!(window.orthogonality_loss() <= 1e-13);

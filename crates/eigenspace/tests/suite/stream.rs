@@ -279,8 +279,8 @@ fn the_certificate_of_an_f32_stream_is_that_of_an_f64_stream() {
     assert!(few.certificate().is_exact(), "rows that were only gathered have lost nothing");
 }
 
-/// Streams of both engines over rows with singular values like these, past what they hold as rows, and the
-/// truth. Every row comes with its opposite, so that centering changes nothing.
+/// Streams of both engines over rows with singular values like these, past what they hold as rows,
+/// and the truth. Every row comes with its opposite, so that centering changes nothing.
 fn read_streams(spectrum: &[f64]) -> Vec<(EigenspaceStream, support::Oracle)> {
     let mut random = Random::new(16);
     let mut rows = |n, d| {
@@ -305,7 +305,8 @@ fn what_is_shown_is_read_without_the_rest_and_is_as_right() {
     // 90 directions fit the rank, so nothing was dropped and the truth is that of all rows.
     for (stream, truth) in read_streams(&(0..90).map(|i| 0.95_f64.powi(i)).collect::<Vec<_>>()) {
         let preview = stream.preview().unwrap();
-        // Sixteen more directions than reported are known; the factor engine knows them without computing them.
+        // Sixteen more directions than reported are known; the factor engine knows them without
+        // computing them.
         let lost = preview.certificate().lost();
         assert!(lost >= truth.eigenvalues[26] * (1.0 - 1e-10) && lost < truth.eigenvalues[25], "{}", stream.plan());
         let shown = preview.into_partial_model();
@@ -326,7 +327,8 @@ fn what_is_shown_is_read_without_the_rest_and_is_as_right() {
     }
 }
 
-/// The rows of a factor of f32 are orthogonal to 1e-7 only, and both readings are to see the same directions of it.
+/// The rows of a factor of f32 are orthogonal to 1e-7 only, and both readings are to see the same
+/// directions of it.
 #[test]
 fn a_factor_of_f32_is_shown_as_it_is_read() {
     let mut random = Random::new(12);

@@ -145,8 +145,8 @@ pub(crate) fn frobenius(a: &Array2<f64>) -> f64 {
     a.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// Largest sine between the row spaces of orthonormal `a` and `b`, by loops: ‖b − (b aᵀ) a‖_F bounds
-/// it from above and is at most √k times as large.
+/// Largest sine between the row spaces of orthonormal `a` and `b`, by loops: ‖b − (b aᵀ) a‖_F
+/// bounds it from above and is at most √k times as large.
 pub(crate) fn sine(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> f64 {
     let mut worst = 0.0;
     for row in b.rows() {

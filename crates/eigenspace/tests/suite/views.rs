@@ -1,4 +1,5 @@
-//! Results computed from a model: projections, variances, covariance, distances, each compared with plain loops.
+//! Results computed from a model: projections, variances, covariance, distances, each compared with
+//! plain loops.
 
 use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Method, Truncation, View};
 use ndarray::{Array1, Array2, Axis, array};
@@ -59,7 +60,8 @@ fn many_wide_rows_project_as_one_by_one() {
     }
 }
 
-/// Rows of spread about √D around a mean of `offset` √D: no mean, one beside the rows, one far away from them.
+/// Rows of spread about √D around a mean of `offset` √D: no mean, one beside the rows, one far away
+/// from them.
 #[test]
 fn a_mean_costs_coordinates_no_more_digits_than_the_rows_have() {
     for offset in [0.0, 1.0, 3.9, 4.1, 1e3, 1e8] {
@@ -72,7 +74,8 @@ fn a_mean_costs_coordinates_no_more_digits_than_the_rows_have() {
         let wanted = centered.dot(&model.components().t());
         let (narrow, few) = (rows.mapv(|x| x as f32), model.project(rows.mapv(|x| x as f32).view()).unwrap());
         let wanted_few = ((narrow.mapv(f64::from) - offset) - &near).dot(&model.components().t());
-        // A sum of products is off by a few roundings of what is multiplied: centered rows, or at most 4 times that.
+        // A sum of products is off by a few roundings of what is multiplied: centered rows, or at
+        // most 4 times that.
         let length = centered.rows().into_iter().map(|row| row.dot(&row).sqrt()).fold(0.0, f64::max);
         let allowed = |epsilon: f64| 4.0 * epsilon * length * (1.0 + f64::min(offset, 4.0));
         for (a, b) in model.project(rows.view()).unwrap().iter().zip(&wanted) {
@@ -283,7 +286,8 @@ fn the_variance_along_a_direction_does_not_depend_on_its_length() {
 
 #[test]
 fn a_small_rest_is_measured_and_not_what_subtraction_leaves() {
-    // Five strong directions and a tail of 1e-8 of them: its squares are below the rounding of the total.
+    // Five strong directions and a tail of 1e-8 of them: its squares are below the rounding of the
+    // total.
     let spectrum: Vec<f64> = (0..40).map(|i| if i < 5 { 1.0 } else { 1e-8 }).collect();
     for (n, d) in [(60, 200), (200, 60)] {
         let rows = Random::new(31).with_spectrum(n, d, &spectrum);

@@ -1,11 +1,13 @@
-//! Accumulators: the rows of a case cut into partitions, merged in a random tree, some states through bytes.
+//! Accumulators: the rows of a case cut into partitions, merged in a random tree, some states
+//! through bytes.
 
 use eigenspace::{Accumulator, Error, Forgetting};
 
 use crate::fits::{Fitted, Source, options};
 use crate::random::Random;
 
-/// Accumulators have a generator of their own, with this seed added, so that all other choices of a case stay the same.
+/// Accumulators have a generator of their own, with this seed added, so that all other choices of a
+/// case stay the same.
 const SEED: u64 = 0x00AC_C0DE_0000_0000;
 
 /// One in this number of cases has accumulators.

@@ -1,4 +1,5 @@
-//! A case: random rows, a model of them, and a chain of operations; each model is compared with the truth.
+//! A case: random rows, a model of them, and a chain of operations; each model is compared with the
+//! truth.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -235,7 +236,8 @@ impl Chain<'_> {
                 let Some(scales) = (if standard { truth.standard_scales() } else { Some(given()) }) else {
                     return;
                 };
-                // The mean of standardized rows is as good as the scales, and those are checked by the scatter.
+                // The mean of standardized rows is as good as the scales, and those are checked by
+                // the scatter.
                 let (seen, mean) = (truth.scaled(&scales), if standard { f64::INFINITY } else { 4.0 * f64::EPSILON });
                 let history = item.history.scaled(&scales, mean);
                 let name = if standard { ", standardized" } else { ", scaled" };

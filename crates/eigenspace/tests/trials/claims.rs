@@ -36,8 +36,8 @@ pub(crate) struct Tightness {
 /// What a chain has done so far, as far as it widens what may be asked of sums.
 #[derive(Debug, Clone)]
 pub(crate) struct History {
-    /// The largest scatter that each feature ever had, and the largest weight: a split cancels, and the
-    /// rounding of the larger sums stays.
+    /// The largest scatter that each feature ever had, and the largest weight: a split cancels, and
+    /// the rounding of the larger sums stays.
     pub(crate) scatter: Vec<f64>,
     /// The same before features were multiplied by scales.
     raw: Vec<f64>,
@@ -52,7 +52,8 @@ impl History {
         Self { raw: scatter.clone(), scatter, weight: truth.weight.hi, mean: 2.0 * f64::EPSILON }
     }
 
-    /// The same for features multiplied by scales, which are themselves good to this relative error.
+    /// The same for features multiplied by scales, which are themselves good to this relative
+    /// error.
     pub(crate) fn scaled(&self, scales: &[Dd], mean: f64) -> Self {
         let scatter = self.scatter.iter().zip(scales).map(|(q, scale)| q * scale.hi * scale.hi).collect();
         Self { scatter, mean, ..self.clone() }

@@ -1,4 +1,5 @@
-//! Eigenvalues and eigenvectors of a symmetric matrix, accurate to about 28 digits of the largest eigenvalue.
+//! Eigenvalues and eigenvectors of a symmetric matrix, accurate to about 28 digits of the largest
+//! eigenvalue.
 //!
 //! ```text
 //! Q from Jacobi's rotations in f64  →  Q made orthonormal in double-double  →  rotations of Q M Qᵀ in double-double

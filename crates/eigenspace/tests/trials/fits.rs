@@ -1,4 +1,5 @@
-//! Ways to fit a model: streams with random blocks, batch PCA by every method, updates of the empty model.
+//! Ways to fit a model: streams with random blocks, batch PCA by every method, updates of the empty
+//! model.
 
 use eigenspace::{
     Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Forgetting, Method, Truncation,
@@ -128,8 +129,8 @@ pub(crate) fn options(random: &mut Random, source: &Source) -> (FitOptions, Forg
     (options.forgetting(forgetting), forgetting, lossless)
 }
 
-/// Feeds rows to a stream in random cuts; returns the weight that time leaves to each row that takes part, and to
-/// whatever was in the stream before.
+/// Feeds rows to a stream in random cuts; returns the weight that time leaves to each row that
+/// takes part, and to whatever was in the stream before.
 pub(crate) fn feed(
     random: &mut Random,
     source: &Source,

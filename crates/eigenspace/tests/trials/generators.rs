@@ -84,7 +84,8 @@ pub(crate) struct Data {
     pub(crate) rows: Array2<f64>,
 }
 
-/// Rows by the thousand are rare, and so are wide ones, because they take as long as all the others.
+/// Rows by the thousand are rare, and so are wide ones, because they take as long as all the
+/// others.
 pub(crate) fn generate(random: &mut Random) -> Data {
     let (n, d, family) = match random.below(1000) {
         0..8 => (random.within(90..=220), random.within(129..=200), random.pick(&CLUSTERED)),

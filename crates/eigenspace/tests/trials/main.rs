@@ -1,4 +1,5 @@
-//! Property trials: random rows, random chains of operations, and every claim compared with an oracle in higher precision.
+//! Property trials: random rows, random chains of operations, and every claim compared with an
+//! oracle in higher precision.
 //!
 //! ```text
 //! cargo test -p eigenspace --test trials                          run by `cargo xtask test`: twenty thousand cases
@@ -7,9 +8,10 @@
 //!                                                                 one case, printed in full
 //! ```
 //!
-//! A case is its seed: rows (`generators.rs`, `elements.rs`), a model (`fits.rs`), a chain of operations (`chains.rs`), and
-//! after each of them a comparison of every claim (`claims.rs`) with the truth about the rows (`oracle.rs`). In some cases
-//! all rows are also cut into partitions that are accumulated and merged (`accumulators.rs`).
+//! A case is its seed: rows (`generators.rs`, `elements.rs`), a model (`fits.rs`), a chain of
+//! operations (`chains.rs`), and after each of them a comparison of every claim (`claims.rs`) with
+//! the truth about the rows (`oracle.rs`). In some cases all rows are also cut into partitions that
+//! are accumulated and merged (`accumulators.rs`).
 #![allow(missing_docs, clippy::print_stdout, clippy::result_large_err)]
 
 mod accumulators;
@@ -36,7 +38,8 @@ fn number(name: &str) -> Option<u64> {
     text.map(|text| text.parse().expect("a number of cases or a seed"))
 }
 
-/// The run of `cargo xtask test`: twenty thousand cases, the same ones every time; `cargo xtask mutants` runs fewer.
+/// The run of `cargo xtask test`: twenty thousand cases, the same ones every time; `cargo xtask
+/// mutants` runs fewer.
 #[test]
 fn every_claim_is_true_in_random_cases() {
     let summary = report::run(0, number("").unwrap_or(CASES), "", false);
@@ -54,7 +57,8 @@ fn cases_that_once_failed() {
     }
 }
 
-/// Any number of cases, by the environment: so many, from this seed, only those described by these words; or one alone.
+/// Any number of cases, by the environment: so many, from this seed, only those described by these
+/// words; or one alone.
 #[test]
 #[ignore = "takes as long as it is told to"]
 fn soak() {

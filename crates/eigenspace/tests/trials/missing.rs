@@ -1,7 +1,9 @@
-//! Cases with missing cells. If rows are left out, all claims are checked; if cells are filled, only what must hold for any filling.
+//! Cases with missing cells. If rows are left out, all claims are checked; if cells are filled,
+//! only what must hold for any filling.
 //!
-//! Only the library knows the filled rows, so the claims about their scatter cannot be checked. But the
-//! features of these rows are independent, so no estimate should leave the range of the observed values.
+//! Only the library knows the filled rows, so the claims about their scatter cannot be checked. But
+//! the features of these rows are independent, so no estimate should leave the range of the
+//! observed values.
 
 use eigenspace::{EigenspaceModel, Engine, Error, FitOptions, Missing};
 use ndarray::Array2;

@@ -4,8 +4,9 @@
 //! a + b = s + e exactly (two_sum)        a b = p + e exactly (two_product, by one fused multiply-add)
 //! ```
 //!
-//! After T. J. Dekker, *A floating-point technique for extending the available precision*, 1971. The relative error of one
-//! operation is at most a few times 2⁻¹⁰⁴. [`Number`] lets the rotations of `eigen.rs` run on f64 and on these.
+//! After T. J. Dekker, *A floating-point technique for extending the available precision*, 1971.
+//! The relative error of one operation is at most a few times 2⁻¹⁰⁴. [`Number`] lets the rotations
+//! of `eigen.rs` run on f64 and on these.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -160,7 +161,8 @@ impl PartialOrd for Dd {
     }
 }
 
-/// `sum += factor · row`, with the small parts gathered apart; [`settle`] makes proper numbers of the sums.
+/// `sum += factor · row`, with the small parts gathered apart; [`settle`] makes proper numbers of
+/// the sums.
 #[inline(always)]
 pub(crate) fn add_multiple(sum: &mut [Dd], factor: Dd, row: &[Dd]) {
     for (sum, x) in sum.iter_mut().zip(row) {
@@ -178,7 +180,8 @@ pub(crate) fn settle(sums: &mut [Dd]) {
     }
 }
 
-/// Runs a loop with the widest vector instructions, and the fused multiply-add, that the machine has.
+/// Runs a loop with the widest vector instructions, and the fused multiply-add, that the machine
+/// has.
 #[inline(always)]
 pub(crate) fn fast<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)

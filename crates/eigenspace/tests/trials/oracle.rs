@@ -4,8 +4,8 @@
 //! μ = Σ w x / Σ w        M = Σ w (x − μ)(x − μ)ᵀ        E = M − Vᵀ diag(s²) V
 //! ```
 //!
-//! Weights are double-double too, because those of forgetting are powers. The error of M and E is below 1e-28 of their
-//! largest entry for any number of rows tried here.
+//! Weights are double-double too, because those of forgetting are powers. The error of M and E is
+//! below 1e-28 of their largest entry for any number of rows tried here.
 
 use eigenspace::EigenspaceModel;
 use ndarray::Array2;
@@ -13,7 +13,8 @@ use ndarray::Array2;
 use crate::eigen::{Eigen, eigen};
 use crate::number::{Dd, Number, add_multiple, fast, settle};
 
-/// Bound on the rounding of the oracle itself, relative to the largest eigenvalue or to the compared number.
+/// Bound on the rounding of the oracle itself, relative to the largest eigenvalue or to the
+/// compared number.
 pub(crate) const ORACLE_ERROR: f64 = 1e-26;
 
 /// The second word of a double-double below this is not normal.
@@ -64,8 +65,9 @@ impl Truth {
     pub(crate) fn of(data: &Array2<f64>, rows: &Rows) -> Self {
         let d = data.ncols();
         let weight = rows.members.iter().fold(Dd::ZERO, |sum, (_, w)| sum + *w);
-        // Differences of two f64 are exact here, so a constant feature has its mean and no scatter. They are taken from the
-        // heaviest row: from one that is nearly forgotten, those of all others would round.
+        // Differences of two f64 are exact here, so a constant feature has its mean and no scatter.
+        // They are taken from the heaviest row: from one that is nearly forgotten, those of all
+        // others would round.
         let heavier = |a: &&(usize, Dd), b: &&(usize, Dd)| a.1.hi.total_cmp(&b.1.hi);
         let heaviest = rows.members.iter().max_by(heavier).filter(|_| !rows.about_origin).map(|(i, _)| *i);
         let near = |j: usize| Dd::of(heaviest.map_or(0.0, |i| data[[i, j]]));
@@ -101,8 +103,9 @@ impl Truth {
         Self { mean, scatter, ..self.clone() }
     }
 
-    /// What standardizing multiplies each feature by: constant ones are left alone. `None` if so little is left of the
-    /// rows in which a feature varied that its scatter has lost digits to underflow.
+    /// What standardizing multiplies each feature by: constant ones are left alone. `None` if so
+    /// little is left of the rows in which a feature varied that its scatter has lost digits to
+    /// underflow.
     pub(crate) fn standard_scales(&self) -> Option<Vec<Dd>> {
         let scale = |j: usize| {
             let q = self.feature_scatter(j);

@@ -1,5 +1,5 @@
-//! Tests of the oracle and of the checks on known cases: a wrong claim must be detected, and the oracle must not be
-//! wrong itself.
+//! Tests of the oracle and of the checks on known cases: a wrong claim must be detected, and the
+//! oracle must not be wrong itself.
 
 use eigenspace::{EigenspaceModel, Truncation};
 use ndarray::{Array2, array};

@@ -9,7 +9,8 @@ use crate::oracle::Truth;
 
 /// A certificate of rows that were all kept says at least this much.
 const USEFUL_BOUND: f64 = 1e-6;
-/// A direction with this share of the largest eigenvalue is never missing where all were to be kept.
+/// A direction with this share of the largest eigenvalue is never missing where all were to be
+/// kept.
 const REAL_DIRECTION: f64 = 1e-10;
 
 /// Rows whose differences are below the last digits of their means.

@@ -17,7 +17,8 @@ pub(crate) fn batch() -> RecordBatch {
     RecordBatch::try_from_iter([("x", Arc::new(numbers) as _), ("name", Arc::new(names) as _)]).unwrap()
 }
 
-/// The length of the first compressed buffer when it is decompressed: eight bytes in front of the LZ4 frame.
+/// The length of the first compressed buffer when it is decompressed: eight bytes in front of the
+/// LZ4 frame.
 fn announced_length(bytes: &[u8]) -> std::ops::Range<usize> {
     let frame = bytes.windows(4).position(|four| four == [0x04, 0x22, 0x4D, 0x18]).unwrap();
     frame - 8..frame

@@ -13,7 +13,8 @@ fn numbers(seed: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// Rows that are 1, 2 or 3 times one row, minus their mean: rank one; all other singular values are rounding.
+/// Rows that are 1, 2 or 3 times one row, minus their mean: rank one; all other singular values are
+/// rounding.
 fn multiples(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
     let mut next = numbers(seed);
     let row: Vec<f64> = (0..columns).map(|_| next() - 0.5).collect();

@@ -21,7 +21,8 @@ pub(crate) struct Faces {
     pub(crate) image: ImageShape,
 }
 
-/// Reads the given directory, or fetches the ORL faces, or generates faces if they cannot be fetched.
+/// Reads the given directory, or fetches the ORL faces, or generates faces if they cannot be
+/// fetched.
 pub(crate) fn faces(demo: &Path, given: Option<PathBuf>, synthetic: bool) -> anyhow::Result<Faces> {
     if let Some(directory) = given {
         return read(directory, "your faces");

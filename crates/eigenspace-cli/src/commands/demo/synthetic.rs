@@ -1,7 +1,7 @@
 //! Synthetic faces: forty people, each with ten expressions and lightings.
 //!
-//! Each face is a set of soft ellipses: head, hair, eyes, brows, nose and mouth. Their positions, sizes and grays depend on
-//! the person; rotation, light and noise depend on the image.
+//! Each face is a set of soft ellipses: head, hair, eyes, brows, nose and mouth. Their positions,
+//! sizes and grays depend on the person; rotation, light and noise depend on the image.
 
 use std::path::Path;
 

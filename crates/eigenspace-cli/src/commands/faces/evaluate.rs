@@ -82,7 +82,8 @@ pub(crate) struct Evaluate {
     #[arg(long)]
     compression: bool,
 
-    /// Also measure how well noise is removed; its deviation in gray values is 25 if no value is given.
+    /// Also measure how well noise is removed; its deviation in gray values is 25 if no value is
+    /// given.
     #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25", value_parser = numbers::number)]
     denoising: Option<f64>,
 
@@ -273,7 +274,8 @@ fn repeats(text: &str) -> Result<u16, String> {
     numbers::whole_number_in(text, 1..=1000)
 }
 
-/// A classifier. Several that are separated by commas get a hint of their own, because commas separate settings.
+/// A classifier. Several that are separated by commas get a hint of their own, because commas
+/// separate settings.
 fn parsed(text: &str) -> anyhow::Result<Classifier> {
     text.parse().map_err(|error: eigenspace::faces::Error| {
         let several = text.contains(',') && text.split(',').all(|name| name.parse::<Classifier>().is_ok());

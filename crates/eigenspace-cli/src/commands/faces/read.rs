@@ -8,8 +8,8 @@ use eigenspace::internal::{FaceImages, FaceReader, People};
 use crate::failure::Failure;
 use crate::{advice, args, output, rows};
 
-/// Reads images, which must have the size and depth of the known ones. They are resized if a size is given, or if the known
-/// images were resized. Color images become gray, with a message.
+/// Reads images, which must have the size and depth of the known ones. They are resized if a size
+/// is given, or if the known images were resized. Color images become gray, with a message.
 pub(crate) fn images(
     data: &[PathBuf],
     resize: Option<&str>,

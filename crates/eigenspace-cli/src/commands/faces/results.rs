@@ -11,7 +11,8 @@ use crate::table::{counted, number, percent, table};
 
 /// Shares of known faces rejected, for the table of thresholds.
 const REJECTED: [f64; 7] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3];
-/// Differences of scores below this are reported as this bound, because their exact size depends on the machine.
+/// Differences of scores below this are reported as this bound, because their exact size depends on
+/// the machine.
 const SCORE_TOLERANCE: f64 = 1e-9;
 /// Number of confusions listed.
 const LISTED: usize = 5;

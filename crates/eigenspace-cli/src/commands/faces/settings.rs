@@ -9,13 +9,13 @@ use crate::{args, numbers};
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Recognizer")]
 pub(crate) struct Settings {
-    /// Number of components: a number, a share of variance such as 0.95, or `all`. By default that of the recognizer; 40 when
-    /// training.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`. By default that
+    /// of the recognizer; 40 when training.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Classifier: knn, knn:3, centroid, subspace, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron,
-    /// perceptron:50 (epochs) or perceptron:50,3 (epochs, margin).
+    /// Classifier: knn, knn:3, centroid, subspace, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ),
+    /// perceptron, perceptron:50 (epochs) or perceptron:50,3 (epochs, margin).
     #[arg(long, value_name = "NAME")]
     classifier: Option<String>,
 
@@ -23,16 +23,18 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
 
-    /// Report a face as unknown beyond this distance to the nearest person: a number, `learned` or `none`.
+    /// Report a face as unknown beyond this distance to the nearest person: a number, `learned` or
+    /// `none`.
     #[arg(long, value_name = "DISTANCE")]
     unknown: Option<String>,
 
-    /// Report an image as not a face beyond this distance to face space: a number, `learned` or `none`.
+    /// Report an image as not a face beyond this distance to face space: a number, `learned` or
+    /// `none`.
     #[arg(long, value_name = "DISTANCE")]
     not_a_face: Option<String>,
 
-    /// Share of new images of known people that learned thresholds accept. By default that of the recognizer; 0.95 when
-    /// training.
+    /// Share of new images of known people that learned thresholds accept. By default that of the
+    /// recognizer; 0.95 when training.
     #[arg(long, value_name = "SHARE", value_parser = numbers::number)]
     accept: Option<f64>,
 

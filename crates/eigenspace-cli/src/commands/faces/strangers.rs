@@ -1,4 +1,5 @@
-//! Rates of strangers accepted and known people rejected at the learned thresholds, as text and as JSON.
+//! Rates of strangers accepted and known people rejected at the learned thresholds, as text and as
+//! JSON.
 
 use eigenspace::faces::{OpenEvaluation, OpenRates, OpenSplit, Rate};
 use eigenspace::internal::People;

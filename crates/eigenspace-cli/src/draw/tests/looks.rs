@@ -1,4 +1,5 @@
-//! Classes are distinguishable, dense clouds readable, both axes of a plot have one scale if required, and text is drawn.
+//! Classes are distinguishable, dense clouds readable, both axes of a plot have one scale if
+//! required, and text is drawn.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,8 @@ fn marks(drawing: &Drawing) -> Vec<&Marks> {
     shapes.filter_map(|shape| if let Shape::Marks(marks) = shape { Some(marks) } else { None }).collect()
 }
 
-/// Linear light as it is seen without one of the three kinds of cones (Machado, Oliveira and Fernandes 2009).
+/// Linear light as it is seen without one of the three kinds of cones (Machado, Oliveira and
+/// Fernandes 2009).
 const BLIND: [[[f64; 3]; 3]; 4] = [
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
     [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],

@@ -1,4 +1,5 @@
-//! Names cover no mark, arrow or other name, and are never closer to another point than to their own.
+//! Names cover no mark, arrow or other name, and are never closer to another point than to their
+//! own.
 
 use super::super::scene::{Anchor, Area, Marks, Point, Shape, Text};
 use super::super::*;

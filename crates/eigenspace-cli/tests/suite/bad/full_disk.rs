@@ -9,9 +9,11 @@ use crate::files::npy;
 use crate::oracle::table;
 use crate::support::{Directory, finish, same_files};
 
-/// Runs the command on a disk of 256 KiB that holds the files of `old`; what is on it afterward is in `after`.
+/// Runs the command on a disk of 256 KiB that holds the files of `old`; what is on it afterward is
+/// in `after`.
 ///
-/// The disk is mounted in a namespace of its own, so that it is gone with the command whatever happens.
+/// The disk is mounted in a namespace of its own, so that it is gone with the command whatever
+/// happens.
 fn on_a_small_disk(directory: &Directory, line: &str) -> String {
     for name in ["disk", "after"] {
         std::fs::create_dir(directory.path(name)).unwrap();

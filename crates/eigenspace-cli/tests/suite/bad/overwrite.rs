@@ -117,7 +117,8 @@ fn a_command_that_is_told_to_end_leaves_nothing_behind() {
     // Standard input that never ends keeps the command at work with its output begun.
     let mut command = directory.command("project m - --no-header -o z.csv");
     let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
-    // Ours until the end: waiting for a child closes what it still holds, and then the work would be complete.
+    // Ours until the end: waiting for a child closes what it still holds, and then the work would
+    // be complete.
     let mut input = child.stdin.take().unwrap();
     let begun = || std::fs::read_dir(directory.path("")).unwrap().count() > before.len();
     let started = std::time::Instant::now();

@@ -171,8 +171,8 @@ fn a_name_that_tells_no_format() {
     ");
 }
 
-/// Root may read any file, whatever its permissions, so this is a file that nobody can read: the memory of a
-/// process from address 0 on, which is never mapped.
+/// Root may read any file, whatever its permissions, so this is a file that nobody can read: the
+/// memory of a process from address 0 on, which is never mapped.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_cannot_be_read() {

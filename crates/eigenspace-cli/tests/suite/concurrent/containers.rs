@@ -20,7 +20,8 @@ fn wait_for_temporary(directory: &Directory) {
     }
 }
 
-/// The command as process 1 of a container that shares the directory; `--kill-child` ends it with its parent.
+/// The command as process 1 of a container that shares the directory; `--kill-child` ends it with
+/// its parent.
 fn as_process_1(directory: &Directory, line: &str) -> Command {
     let mut command = Command::new("unshare");
     let is_root = directory.path(".").metadata().unwrap().uid() == 0;
@@ -48,7 +49,8 @@ fn a_killed_process_1_does_not_block_its_output() {
     let mut output = child.stdout.take().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    // The process inside is killed a moment after its parent, and its end of the pipe closes with it.
+    // The process inside is killed a moment after its parent, and its end of the pipe closes with
+    // it.
     output.read_to_end(&mut Vec::new()).unwrap();
     drop(input);
     let said = finish(&mut as_process_1(&directory, "project m.safetensors t.npy -o z.csv -q"), b"");

@@ -12,7 +12,8 @@ use crate::support::Directory;
 /// Nothing here may wait longer.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A server that is asked to end gives open connections half a second. On a busy machine it may need longer.
+/// A server that is asked to end gives open connections half a second. On a busy machine it may
+/// need longer.
 const ENDING: Duration = Duration::from_secs(10);
 
 /// A running server.
@@ -197,8 +198,8 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// The next event; none at the end of the stream. Pieces of the chunked body are skipped over, because each event is
-    /// in lines of its own.
+    /// The next event; none at the end of the stream. Pieces of the chunked body are skipped over,
+    /// because each event is in lines of its own.
     pub(super) fn next(&mut self) -> Option<Event> {
         let (mut id, mut name, mut data) = (None, None, None);
         loop {

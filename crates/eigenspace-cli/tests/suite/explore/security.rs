@@ -5,7 +5,8 @@ use crate::support::Directory;
 use super::client::{Answer, Server};
 use super::{ready, world};
 
-/// What the page may load and do. It uses nothing else: the tests in the browser fail on any message on the console.
+/// What the page may load and do. It uses nothing else: the tests in the browser fail on any
+/// message on the console.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -208,7 +209,8 @@ fn the_command_prints_the_address_and_nothing_else_and_hides_it_from_other_proce
     assert!(printed["url"].as_str().unwrap().contains(&format!(":{}/", printed["port"])));
 }
 
-/// Other users of the machine see the arguments of the browser, and no other address of the machine is served.
+/// Other users of the machine see the arguments of the browser, and no other address of the machine
+/// is served.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_browser_is_not_told_the_token_and_only_this_address_is_served() {
@@ -228,7 +230,8 @@ fn the_browser_is_not_told_the_token_and_only_this_address_is_served() {
     assert!(!arguments.contains(&server.token) && !arguments.contains("http"), "{arguments}");
     assert_eq!(directory.text("seen.mode").trim(), "600");
     assert!(directory.text("seen.page").contains(&server.url));
-    // Every address that begins with 127 is this machine; a server of all addresses would answer here.
+    // Every address that begins with 127 is this machine; a server of all addresses would answer
+    // here.
     let elsewhere = std::net::TcpStream::connect(("127.0.0.2", server.port));
     assert_eq!(elsewhere.unwrap_err().kind(), std::io::ErrorKind::ConnectionRefused);
     let (code, said) = server.interrupt();

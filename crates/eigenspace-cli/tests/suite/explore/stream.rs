@@ -89,7 +89,8 @@ fn rows_that_arrive_in_a_file_are_compared_with_the_model() {
     near(&numbers(&history.data["t2"]), &t2, 0.0);
     let shares = server.ask("watch/rows/7/contributions");
     assert!((shares["q"].as_f64().unwrap() - q[7]).abs() < 1e-9 * (1.0 + q[7]));
-    // The model of the rows that arrived, once no more come. They are those of the model, so there is no angle.
+    // The model of the rows that arrived, once no more come. They are those of the model, so there
+    // is no angle.
     let event = events.next_of("readings");
     assert_eq!(numbers(&event.data["t2"]).len(), 0);
     assert!(event.data["angle"].as_f64().unwrap() < 1e-6, "{}", event.data);
@@ -106,8 +107,8 @@ fn rows_that_arrive_in_a_file_are_compared_with_the_model() {
     assert!(error.contains("oops") && error.contains("122"), "{error}");
 }
 
-/// The sign of a component is that of its largest entry, so it flips when another entry becomes the largest. On the page,
-/// the component stays on its side.
+/// The sign of a component is that of its largest entry, so it flips when another entry becomes the
+/// largest. On the page, the component stays on its side.
 #[test]
 fn components_that_are_computed_again_stay_on_their_side() {
     let directory = world();

@@ -65,7 +65,8 @@ fn the_nearest_images_are_those_that_loops_find() {
         let person = NAMES.iter().position(|person| name.contains(person)).unwrap();
         let number: usize = name.rsplit('/').next().unwrap().trim_end_matches(".pgm").parse().unwrap();
         let probe_pixels = people::pixels(person, number);
-        // With all directions, distances in face space differ from those of pixels by the same part outside of it.
+        // With all directions, distances in face space differ from those of pixels by the same part
+        // outside of it.
         let outside = probe["face_distance"].as_f64().unwrap().powi(2);
         for near in probe["matches"].as_array().unwrap() {
             let who = NAMES.iter().position(|person| near["person"] == *person).unwrap();

@@ -7,7 +7,8 @@ use crate::files::{csv, lines};
 use crate::oracle::{Rows, ones, table, variances};
 use crate::support::{Directory, near, numbers};
 
-/// 60 rows as `all.csv`, the first 25 as `left.csv`, the others as `right.csv`, and a model of each.
+/// 60 rows as `all.csv`, the first 25 as `left.csv`, the others as `right.csv`, and a model of
+/// each.
 fn halves() -> (Directory, Rows) {
     let rows = table(60, 4, 11);
     let directory = Directory::with("all.csv", csv(&rows));

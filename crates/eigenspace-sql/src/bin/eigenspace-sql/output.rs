@@ -1,5 +1,5 @@
-//! The only module that prints: results go to stdout, messages to stderr. Control characters are escaped, so that text from
-//! a file cannot control the terminal.
+//! The only module that prints: results go to stdout, messages to stderr. Control characters are
+//! escaped, so that text from a file cannot control the terminal.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

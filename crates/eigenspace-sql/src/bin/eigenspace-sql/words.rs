@@ -1,4 +1,5 @@
-//! The words of the command line: options with values, as `--name value` or `--name=value`, and other words.
+//! The words of the command line: options with values, as `--name value` or `--name=value`, and
+//! other words.
 
 use std::ffi::OsString;
 use std::str::FromStr;

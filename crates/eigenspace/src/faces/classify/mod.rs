@@ -12,8 +12,8 @@
 //! | `svm.rs`, `smo.rs` | number of pairwise decisions won; ties are decided by the margins |
 //! | `perceptron.rs` | wᵀx + b |
 //!
-//! All of them use only inner products and differences of features, so rotating the scores, or changing the sign of a
-//! direction, changes no decision.
+//! All of them use only inner products and differences of features, so rotating the scores, or
+//! changing the sign of a direction, changes no decision.
 
 mod centroid;
 mod knn;
@@ -28,7 +28,8 @@ use crate::faces::settings::{Classifier, Metric};
 
 pub(crate) use smo::{Kernel, Machine, machine};
 
-/// Training images: their features, and the index of the person in each. Every person has at least one image.
+/// Training images: their features, and the index of the person in each. Every person has at least
+/// one image.
 pub(crate) struct Gallery<'a> {
     pub(crate) features: &'a Array2<f64>,
     pub(crate) person: &'a [usize],
@@ -88,8 +89,8 @@ impl Trained {
         }
     }
 
-    /// The score of every person. `near` are the distances to every image of the gallery, and `spans` those to the span
-    /// of every person's images.
+    /// The score of every person. `near` are the distances to every image of the gallery, and
+    /// `spans` those to the span of every person's images.
     pub(crate) fn scores(
         &self,
         x: ArrayView1<'_, f64>,

@@ -4,12 +4,13 @@
 //! q = argmax_{p ≠ who} w_pᵀx;   if w_whoᵀx − w_qᵀx ≤ m:   w_who += x,  w_q −= x;       score_p = w̄_pᵀx
 //! ```
 //!
-//! Without the margin m, training would stop as soon as the images are separated, however narrowly. With it, training
-//! continues until they are separated well (Krauth & Mézard, *Learning algorithms with optimal stability in neural
-//! networks*, J. Phys. A 20, 1987). m is a multiple of the mean ‖x‖². w̄ is the mean of w over all steps (Freund &
-//! Schapire, *Large margin classification using the perceptron algorithm*, Machine Learning 37, 1999; Collins, EMNLP
-//! 2002), which is more stable than the last w. x ends with a 1, for the offset. Each pass takes the images in another
-//! random order.
+//! Without the margin m, training would stop as soon as the images are separated, however narrowly.
+//! With it, training continues until they are separated well (Krauth & Mézard, *Learning algorithms
+//! with optimal stability in neural networks*, J. Phys. A 20, 1987). m is a multiple of the mean
+//! ‖x‖². w̄ is the mean of w over all steps (Freund & Schapire, *Large margin classification using
+//! the perceptron algorithm*, Machine Learning 37, 1999; Collins, EMNLP 2002), which is more stable
+//! than the last w. x ends with a 1, for the offset. Each pass takes the images in another random
+//! order.
 
 use ndarray::{Array2, ArrayView1, Axis};
 
@@ -28,7 +29,8 @@ impl Perceptron {
         let mut rows = Array2::ones((n, k + 1));
         rows.slice_axis_mut(Axis(1), ndarray::Slice::from(..k)).assign(&(gallery.features / unit));
         let mut weights = Array2::<f64>::zeros((gallery.people, k + 1));
-        // The sum over updates of the number of steps before the update times the update: w̄ = w − early / steps.
+        // The sum over updates of the number of steps before the update times the update: w̄ = w −
+        // early / steps.
         let mut early = weights.clone();
         let margin = margin * rows.iter().map(|x| x * x).sum::<f64>() / (n as f64).max(1.0);
         let mut random = Random::new(seed);

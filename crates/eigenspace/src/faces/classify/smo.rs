@@ -4,11 +4,12 @@
 //! min ½ αᵀQα − 1ᵀα     0 ≤ α ≤ C,  yᵀα = 0,   Q_ij = y_i y_j κ(x_i, x_j)      f(x) = Σ α_i y_i κ(x_i, x) − ρ
 //! ```
 //!
-//! Each step solves the problem for one pair (i, j) in closed form: i violates the optimality conditions most, and j gives
-//! the largest second-order decrease together with i (Fan, Chen & Lin, *Working set selection using second order
-//! information for training support vector machines*, JMLR 6, 2005). Nothing is random: equal candidates are taken in
-//! order. We do not use the solver of smartcore: it is an approximate online solver that visits the images in random
-//! order, has no decision values, and can panic.
+//! Each step solves the problem for one pair (i, j) in closed form: i violates the optimality
+//! conditions most, and j gives the largest second-order decrease together with i (Fan, Chen & Lin,
+//! *Working set selection using second order information for training support vector machines*,
+//! JMLR 6, 2005). Nothing is random: equal candidates are taken in order. We do not use the solver
+//! of smartcore: it is an approximate online solver that visits the images in random order, has no
+//! decision values, and can panic.
 //!
 //! Cost: O(l) per step for l images, and O(l² k) for the kernel matrix.
 
@@ -64,7 +65,8 @@ pub(crate) fn machine(kernel: &Array2<f64>, y: &[f64], c: f64) -> Machine {
             (t, violation * violation / curvature(t))
         });
         let Some(j) = best(gains) else { break };
-        // Along α_i += y_i δ, α_j −= y_j δ the objective is quadratic; δ is limited so that 0 ≤ α ≤ C.
+        // Along α_i += y_i δ, α_j −= y_j δ the objective is quadratic; δ is limited so that 0 ≤ α ≤
+        // C.
         let room = |a: f64, sign: f64| if sign > 0.0 { c - a } else { a };
         let full = (most + y[j] * g[j]) / curvature(j);
         let step = full.min(room(alpha[i], y[i])).min(room(alpha[j], -y[j]));

@@ -4,8 +4,9 @@
 //! score_p = (number of q with f_pq(x) > 0) + t / (3 (|t| + 1)),     t = Σ_q f_pq(x)
 //! ```
 //!
-//! The score counts the pairs that a person wins; the sum of the margins only decides ties. Features are divided by their
-//! root mean square, one number for all, so that C and γ have the same effect for pixels of 0 … 255 and of 0 … 1.
+//! The score counts the pairs that a person wins; the sum of the margins only decides ties.
+//! Features are divided by their root mean square, one number for all, so that C and γ have the
+//! same effect for pixels of 0 … 255 and of 0 … 1.
 
 use ndarray::{Array2, ArrayView1, Axis};
 

@@ -1,6 +1,7 @@
 //! Writes rows as text, after a line with column names.
 //!
-//! Every number is written with the fewest digits that read back as the same number. A NaN becomes an empty cell.
+//! Every number is written with the fewest digits that read back as the same number. A NaN becomes
+//! an empty cell.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,8 @@
 //! project, reconstruct  ─►  RowSink::write, block after block  ─►  .npy · .csv · .tsv · .parquet
 //! ```
 //!
-//! A file appears when [`RowSink::finish`] has succeeded, whole or not at all. 32-bit rows stay 32-bit.
+//! A file appears when [`RowSink::finish`] has succeeded, whole or not at all. 32-bit rows stay
+//! 32-bit.
 
 #[cfg(feature = "csv")]
 pub(crate) mod csv;
@@ -29,8 +30,8 @@ pub trait RowSink {
     fn finish(self: Box<Self>) -> Result<(), Error>;
 }
 
-/// A file for rows with these column names, in the format that the file name suggests. Labels become a first
-/// column called `label`; an `.npy` file has numbers only and leaves them out.
+/// A file for rows with these column names, in the format that the file name suggests. Labels
+/// become a first column called `label`; an `.npy` file has numbers only and leaves them out.
 #[cfg_attr(
     not(any(feature = "csv", feature = "parquet")),
     expect(unused_variables, reason = "only NumPy files, without labels")

@@ -1,6 +1,7 @@
 //! Writes rows as a NumPy array in C order, little-endian.
 //!
-//! The number of rows is known only at the end, so the header has a fixed length and is written twice.
+//! The number of rows is known only at the end, so the header has a fixed length and is written
+//! twice.
 
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Writes rows as a Parquet file: a text column for the labels, and one column of numbers for each name.
+//! Writes rows as a Parquet file: a text column for the labels, and one column of numbers for each
+//! name.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

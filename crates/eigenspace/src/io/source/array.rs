@@ -10,7 +10,8 @@ use arrow_array::types::{
 use arrow_array::{Array, OffsetSizeTrait};
 use arrow_schema::DataType;
 
-/// Whether values of this type can be read as numbers. A column of type null has only missing numbers.
+/// Whether values of this type can be read as numbers. A column of type null has only missing
+/// numbers.
 pub(super) fn is_number(dtype: &DataType) -> bool {
     dtype.is_numeric() || matches!(dtype, DataType::Boolean | DataType::Null)
 }
@@ -29,7 +30,8 @@ pub(super) fn is_label(dtype: &DataType) -> bool {
     }
 }
 
-/// Passes the numbers of some rows, with their index from 0, to `put`; a null is NaN. False if the type is not a number.
+/// Passes the numbers of some rows, with their index from 0, to `put`; a null is NaN. False if the
+/// type is not a number.
 pub(super) fn numbers(array: &dyn Array, rows: Range<usize>, mut put: impl FnMut(usize, f64)) -> bool {
     match array.data_type() {
         DataType::Int8 => each::<Int8Type>(array, rows, f64::from, put),

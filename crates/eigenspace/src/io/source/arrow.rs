@@ -1,8 +1,8 @@
 //! Arrow IPC: the file format (also called Feather, version 2) and the stream format.
 //!
-//! Both consist of messages: one for the schema, then one for each batch. A file also ends with a list of them, so its
-//! rows can be counted and skipped. `message.rs` checks the lengths and offsets in a message before it is decoded, because
-//! the decoder trusts them.
+//! Both consist of messages: one for the schema, then one for each batch. A file also ends with a
+//! list of them, so its rows can be counted and skipped. `message.rs` checks the lengths and
+//! offsets in a message before it is decoded, because the decoder trusts them.
 
 use std::collections::VecDeque;
 use std::fs::File;

@@ -10,8 +10,8 @@ use crate::io::source::{Notice, Place, SourceError};
 use crate::model::metadata::{ImageShape, Metadata};
 use crate::rows::block::Block;
 
-/// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is f64. There will be no other
-/// variants, so a `match` can be complete.
+/// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is
+/// f64. There will be no other variants, so a `match` can be complete.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Rows of 32-bit floats.
@@ -166,14 +166,16 @@ impl Columns {
         Self { count: names.len(), names: Some(names), ..Self::default() }
     }
 
-    /// The metadata of a model that is fitted to these columns: their names and the shape of images.
+    /// The metadata of a model that is fitted to these columns: their names and the shape of
+    /// images.
     pub fn metadata(&self) -> Metadata {
         let names = self.names.clone().filter(|names| names.len() == self.count);
         let image = self.image.filter(|image| image.features() == Some(self.count));
         Metadata::new().with_feature_names(names).with_image(image)
     }
 
-    /// Rejects images with another size, other channels or another number of bits per value than expected.
+    /// Rejects images with another size, other channels or another number of bits per value than
+    /// expected.
     pub fn check_image(&self, expected: ImageShape) -> Result<(), SourceError> {
         let Some(found) = self.image else { return Ok(()) };
         let size = |image: ImageShape| (image.width(), image.height());
@@ -189,7 +191,8 @@ impl Columns {
         }
     }
 
-    /// How a message calls a column: by its name in quotation marks, or by its number if it has no name of its own.
+    /// How a message calls a column: by its name in quotation marks, or by its number if it has no
+    /// name of its own.
     pub fn name(&self, column: usize) -> String {
         let number = self.numbers.get(column).copied().unwrap_or(column);
         own_name(self.names.as_deref(), column).unwrap_or_else(|| number.to_string())

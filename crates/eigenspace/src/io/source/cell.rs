@@ -69,8 +69,9 @@ impl Notation {
         matches!(self.number(cell), Ok(_) | Err(NoNumber::TooLarge(_)))
     }
 
-    /// The number at the start of a text and its length, if it is one that [`number`](Self::number) would find in a cell
-    /// that consists of these bytes. `None` does not mean that there is no number.
+    /// The number at the start of a text and its length, if it is one that [`number`](Self::number)
+    /// would find in a cell that consists of these bytes. `None` does not mean that there is no
+    /// number.
     #[inline]
     pub(super) fn leading_number(&self, text: &[u8]) -> Option<(f64, usize)> {
         if self.mark.is_some() {
@@ -82,7 +83,8 @@ impl Notation {
         (f64::is_finite(value) && !self.missing.iter().any(missing)).then_some((value, length))
     }
 
-    /// If the decimal mark is a comma, a point is rejected: 1.234 could mean one thousand two hundred and thirty-four.
+    /// If the decimal mark is a comma, a point is rejected: 1.234 could mean one thousand two
+    /// hundred and thirty-four.
     fn parse(&self, text: &str) -> Option<f64> {
         match self.mark {
             Some(_) if text.contains('.') => None,

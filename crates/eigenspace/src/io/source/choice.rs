@@ -1,16 +1,17 @@
 //! Which columns of a table are numbers to read, and which hold the labels and the weights.
 //!
-//! A column is asked for by name, by number from 0, or with others as a range of numbers, `2-5`, both ends
-//! included. A name that exists wins over a number, so a column called `3` is found. A name that several columns have
-//! means none of them: they have their numbers.
+//! A column is asked for by name, by number from 0, or with others as a range of numbers, `2-5`,
+//! both ends included. A name that exists wins over a number, so a column called `3` is found. A
+//! name that several columns have means none of them: they have their numbers.
 //!
-//! A first column without a name, or called `Unnamed: 0`, and one called `__index_level_0__`, is the index of a data frame, which
-//! pandas and R write along: it is not read unless it is asked for, and the source says so.
+//! A first column without a name, or called `Unnamed: 0`, and one called `__index_level_0__`, is
+//! the index of a data frame, which pandas and R write along: it is not read unless it is asked
+//! for, and the source says so.
 //!
 //! Rows for a model come in the order of the model's columns, whichever order was asked for.
 //!
-//! Columns asked for one by one are read even if they are also the label or the weight; ranges, and the
-//! default, which is all columns, leave those two out.
+//! Columns asked for one by one are read even if they are also the label or the weight; ranges, and
+//! the default, which is all columns, leave those two out.
 
 use std::collections::{HashMap, HashSet};
 
@@ -144,7 +145,8 @@ impl<'a> Table<'a> {
         shared
     }
 
-    /// Puts columns into the order of a model's, if all have names of the model: a list its own, followed by `[0]`.
+    /// Puts columns into the order of a model's, if all have names of the model: a list its own,
+    /// followed by `[0]`.
     fn arrange(&self, columns: &mut [usize], model: &[String]) -> Result<(), SourceError> {
         if columns.iter().map(|&column| self.name(column)).eq(model.iter().cloned()) {
             return Ok(());
@@ -185,7 +187,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The columns that a name, a number or a range means, and whether it is one column and no range.
+    /// The columns that a name, a number or a range means, and whether it is one column and no
+    /// range.
     fn some(&self, asked: &str) -> Result<(std::ops::RangeInclusive<usize>, bool), SourceError> {
         let refused = match self.one(asked) {
             Ok(column) => return Ok((column..=column, true)),

@@ -1,11 +1,13 @@
 //! Text files with one row per line: CSV and TSV, also compressed with gzip.
 //!
-//! Unless the options say otherwise, the first line is a header if any of its cells is neither a number nor missing, or if
-//! it is an empty cell followed by 0, 1, 2, …, which pandas writes above an array without names. Cells may be quoted,
-//! lines may end with CR LF, numbers may have spaces around them, and empty lines are ignored. Cells of columns that are
-//! not read may contain anything.
+//! Unless the options say otherwise, the first line is a header if any of its cells is neither a
+//! number nor missing, or if it is an empty cell followed by 0, 1, 2, …, which pandas writes above
+//! an array without names. Cells may be quoted, lines may end with CR LF, numbers may have spaces
+//! around them, and empty lines are ignored. Cells of columns that are not read may contain
+//! anything.
 //!
-//! Only LF ends a line, and a CR before it is treated as a space, so that line numbers are exact for both kinds of files.
+//! Only LF ends a line, and a CR before it is treated as a space, so that line numbers are exact
+//! for both kinds of files.
 
 use std::fs::File;
 use std::io::Read;
@@ -73,7 +75,8 @@ fn text(reader: Box<dyn Read + Send>, path: &Path, format: Format, options: &Rea
     Ok(Text { lines, notation, plain, delimiter, count, names, choice, options, columns, held: !has_header, row: 0 })
 }
 
-/// Whether a line is an empty cell followed by 0, 1, 2, …: the header of an index and of unnamed columns.
+/// Whether a line is an empty cell followed by 0, 1, 2, …: the header of an index and of unnamed
+/// columns.
 fn numbers_columns(record: &ByteRecord) -> bool {
     let mut cells = record.iter().map(<[u8]>::trim_ascii);
     cells.next().is_some_and(<[u8]>::is_empty)
@@ -93,8 +96,8 @@ fn header(lines: &Lines) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The names of the chosen columns. If the file has no names and not all columns are read in order, their numbers in the
-/// file become their names, so that messages refer to the columns of the file.
+/// The names of the chosen columns. If the file has no names and not all columns are read in order,
+/// their numbers in the file become their names, so that messages refer to the columns of the file.
 fn columns(choice: &Choice, count: usize, names: Option<&[String]>) -> Columns {
     match names {
         Some(names) => Columns {

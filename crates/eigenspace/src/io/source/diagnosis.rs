@@ -1,5 +1,5 @@
-//! What else is wrong with a line of text that cannot be read, so that one message tells everything. Only lines that cause
-//! errors come here.
+//! What else is wrong with a line of text that cannot be read, so that one message tells
+//! everything. Only lines that cause errors come here.
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
@@ -24,8 +24,9 @@ pub(super) fn text_columns(record: &ByteRecord, later: &[u8], delimiter: u8, not
     found
 }
 
-/// Another delimiter that divides the first line and this one into the same number of cells, more than now, of which some
-/// in this line are numbers. Text may contain spaces, so between spaces all cells must be numbers.
+/// Another delimiter that divides the first line and this one into the same number of cells, more
+/// than now, of which some in this line are numbers. Text may contain spaces, so between spaces all
+/// cells must be numbers.
 pub(super) fn better_delimiter(
     delimiter: u8,
     names: &[String],

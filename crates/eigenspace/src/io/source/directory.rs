@@ -11,8 +11,9 @@ use crate::io::error::Error;
 use crate::io::source::unsupported::other_image;
 use crate::io::source::{Format, natural};
 
-/// The images in `directory` and its subdirectories, as paths relative to `directory`: first those directly in it, then those of
-/// each subdirectory. Hidden files and directories, and files of other formats, are skipped.
+/// The images in `directory` and its subdirectories, as paths relative to `directory`: first those
+/// directly in it, then those of each subdirectory. Hidden files and directories, and files of
+/// other formats, are skipped.
 pub fn image_files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(Images::below(directory)?.files)
 }
@@ -54,7 +55,8 @@ impl Images {
     }
 }
 
-/// Whether a link points to a directory above it, or to a file that does not exist. Such links are ignored.
+/// Whether a link points to a directory above it, or to a file that does not exist. Such links are
+/// ignored.
 fn leads_nowhere(error: &walkdir::Error) -> bool {
     let missing = error.io_error().is_some_and(|error| error.kind() == ErrorKind::NotFound);
     error.loop_ancestor().is_some() || (missing && error.depth() > 0)

@@ -4,7 +4,8 @@
 //! end of the file reached: wait, look again, and continue, until asked to stop
 //! ```
 //!
-//! A line is a row once its end has arrived. A file that becomes shorter is an error, because what it had may have changed.
+//! A line is a row once its end has arrived. A file that becomes shorter is an error, because what
+//! it had may have changed.
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, Read};

@@ -4,12 +4,13 @@
 //! \x93NUMPY  1 0  length (2 bytes, 4 from version 2 on)  {'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }
 //! ```
 //!
-//! We parse it ourselves because npyz overflows on a forged shape, and contains a complete parser for Python literals.
+//! We parse it ourselves because npyz overflows on a forged shape, and contains a complete parser
+//! for Python literals.
 
 use std::io::Read;
 
-/// Largest accepted length. Headers written by numpy have about a hundred bytes; those of structured arrays, which are
-/// rejected anyway, are longer.
+/// Largest accepted length. Headers written by numpy have about a hundred bytes; those of
+/// structured arrays, which are rejected anyway, are longer.
 const MAX_HEADER_BYTES: usize = 1 << 20;
 
 /// The contents of the dictionary.

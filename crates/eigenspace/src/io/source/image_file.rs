@@ -1,10 +1,11 @@
 //! Reads an image file as a row of numbers.
 //!
-//! Values are those in the file: 0 to 255, or 0 to 65535 if the file has 16 bits. If a PGM or PPM file has another largest
-//! value, values are scaled so that this value becomes white: 15 of 15 is read as 255, 1 of 100 as 2.55. Gray is
-//! `(2126 R + 7152 G + 722 B) / 10000` (the luma of Rec. 709), not rounded, so that a gray image saved in color gives the
-//! same numbers. An alpha channel is ignored: the color of a pixel counts even if it is transparent. An image is rotated
-//! according to its EXIF orientation, as in an image viewer.
+//! Values are those in the file: 0 to 255, or 0 to 65535 if the file has 16 bits. If a PGM or PPM
+//! file has another largest value, values are scaled so that this value becomes white: 15 of 15 is
+//! read as 255, 1 of 100 as 2.55. Gray is `(2126 R + 7152 G + 722 B) / 10000` (the luma of Rec.
+//! 709), not rounded, so that a gray image saved in color gives the same numbers. An alpha channel
+//! is ignored: the color of a pixel counts even if it is transparent. An image is rotated according
+//! to its EXIF orientation, as in an image viewer.
 
 use std::io::{BufRead, BufReader, Cursor, Seek};
 use std::path::Path;
@@ -124,7 +125,8 @@ impl Shape {
 /// Largest number of pixels of an image that does not come from a file of the user.
 const MAX_RECEIVED_PIXELS: usize = 1 << 24;
 
-/// Reads the bytes of an image file as a row of this shape. Without `resize`, the image must have that size.
+/// Reads the bytes of an image file as a row of this shape. Without `resize`, the image must have
+/// that size.
 pub fn image_row(bytes: &[u8], shape: ImageShape, resize: bool) -> Result<Vec<f64>, SourceError> {
     let format = known(image::guess_format(bytes).ok())?;
     let (found, _) = start(ImageReader::with_format(Cursor::new(bytes), format), format)?;
@@ -207,8 +209,9 @@ fn write_pixels(image: &DynamicImage, channels: usize, row: &mut [f64]) {
     }
 }
 
-/// Recovers the values that the PNM decoder has scaled to 255 or 65535 and rounded. This is exact, because scaling up keeps
-/// them distinct. Returns the factor by which to scale them without rounding.
+/// Recovers the values that the PNM decoder has scaled to 255 or 65535 and rounded. This is exact,
+/// because scaling up keeps them distinct. Returns the factor by which to scale them without
+/// rounding.
 fn unscale(image: &mut DynamicImage, largest: u16) -> f64 {
     let full = if largest > 255 { 65_535.0 } else { 255.0 };
     if f64::from(largest) == full {

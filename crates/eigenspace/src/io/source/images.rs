@@ -4,8 +4,8 @@
 //! faces/s1/1.pgm   faces/s1/2.pgm   …   faces/s40/10.pgm          row = image, label = `s1` … `s40`
 //! ```
 //!
-//! Only the first image is inspected when the source is opened; the others are read later, in blocks and in parallel. All
-//! must have the size of the first, unless they are resized.
+//! Only the first image is inspected when the source is opened; the others are read later, in
+//! blocks and in parallel. All must have the size of the first, unless they are resized.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,7 +97,8 @@ impl RowSource for ImageSource {
         let files = &self.files[range.clone()];
         let mut values = Array2::zeros((files.len(), width));
         let rows = values.axis_iter_mut(Axis(0)).into_par_iter().zip(files);
-        // All are read before the first error, in order, is returned, so that it is always the same one.
+        // All are read before the first error, in order, is returned, so that it is always the same
+        // one.
         let read: Vec<Result<(), Error>> =
             rows.map(|(row, file)| self.shape.read(file, row.into_slice().expect("new rows are contiguous"))).collect();
         read.into_iter().collect::<Result<(), Error>>()?;

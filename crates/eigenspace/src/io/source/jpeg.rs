@@ -1,7 +1,7 @@
 //! Checks whether a JPEG file is complete, and has enough bytes for its pixels.
 //!
-//! The decoder silently fills missing pixels with gray, which suits a viewer, but not a model. A file is a list of segments
-//! and ends with the marker `FF D9`:
+//! The decoder silently fills missing pixels with gray, which suits a viewer, but not a model. A
+//! file is a list of segments and ends with the marker `FF D9`:
 //!
 //! ```text
 //! FF kind  length (two bytes, includes itself)  content          after the header of a scan (kind DA): pixels,
@@ -15,7 +15,8 @@ const END: u8 = 0xD9;
 /// The header of a scan, which is followed by pixels.
 const SCAN: u8 = 0xDA;
 
-/// Whether the segments lead to the end marker after at least one scan. Anything after the marker is ignored.
+/// Whether the segments lead to the end marker after at least one scan. Anything after the marker
+/// is ignored.
 pub(super) fn is_whole(bytes: &[u8]) -> bool {
     let mut scanned = false;
     // After FF D8.
@@ -23,7 +24,8 @@ pub(super) fn is_whole(bytes: &[u8]) -> bool {
     while let Some(kind) = next_marker(&mut rest) {
         match kind {
             END => return scanned,
-            // Markers without content: a stuffed byte or a restart in pixels, a start of image or padding elsewhere.
+            // Markers without content: a stuffed byte or a restart in pixels, a start of image or
+            // padding elsewhere.
             0x00 | 0x01 | 0xD0..=0xD8 => {}
             _ => {
                 scanned |= kind == SCAN;
@@ -36,8 +38,9 @@ pub(super) fn is_whole(bytes: &[u8]) -> bool {
     false
 }
 
-/// The largest number of pixels that a file of this many bytes can have: a block of 8 x 8 pixels takes at least one bit.
-/// The decoder would need gigabytes of memory before it notices that the others are missing.
+/// The largest number of pixels that a file of this many bytes can have: a block of 8 x 8 pixels
+/// takes at least one bit. The decoder would need gigabytes of memory before it notices that the
+/// others are missing.
 pub(super) fn most_pixels(bytes: usize) -> usize {
     bytes.saturating_mul(8 * 64)
 }
@@ -56,7 +59,8 @@ fn next_marker(rest: &mut &[u8]) -> Option<u8> {
 mod tests {
     use super::{is_whole, most_pixels};
 
-    /// A segment that contains an end marker, a scan with a stuffed byte and a restart, and the end marker.
+    /// A segment that contains an end marker, a scan with a stuffed byte and a restart, and the end
+    /// marker.
     const FILE: &[u8] = b"\xFF\xD8\xFF\xE1\0\x04\xFF\xD9\xFF\xFF\xDA\0\x03x12\xFF\0\xFF\xD034\xFF\xD9";
 
     #[test]

@@ -1,7 +1,8 @@
 //! Which columns are read from the batches of a table, and how they become features.
 //!
-//! A column of lists becomes one feature per list element, `x[0]`, `x[1]`, …; it is chosen as a whole, by the name or
-//! number of the column. If the schema does not fix the length of the lists, the first list that is not null does.
+//! A column of lists becomes one feature per list element, `x[0]`, `x[1]`, …; it is chosen as a
+//! whole, by the name or number of the column. If the schema does not fix the length of the lists,
+//! the first list that is not null does.
 
 use std::ops::Range;
 
@@ -43,7 +44,8 @@ fn holds_numbers(fields: &Fields, column: usize) -> bool {
     is_number(element) && width != Some(0)
 }
 
-/// Whether a column holds lists, their length if the type fixes it, and the type of a single element.
+/// Whether a column holds lists, their length if the type fixes it, and the type of a single
+/// element.
 fn shape(dtype: &DataType) -> (bool, Option<usize>, &DataType) {
     match dtype {
         DataType::FixedSizeList(of, width) => (true, usize::try_from(*width).ok(), of.data_type()),
@@ -155,9 +157,9 @@ impl Layout {
         Ok(Columns { numbers, notices: self.notices.clone(), of_model: self.of_model, ..Columns::named(names) })
     }
 
-    /// Writes some rows of the batch, of which the first has the number `row` in the file, into `cells`, which has `stride`
-    /// columns. A few rows are written at a time, so that they stay in the cache of a core while one column after the other
-    /// is written into them.
+    /// Writes some rows of the batch, of which the first has the number `row` in the file, into
+    /// `cells`, which has `stride` columns. A few rows are written at a time, so that they stay in
+    /// the cache of a core while one column after the other is written into them.
     pub(super) fn fill<T: Cell>(
         &self,
         batch: &RecordBatch,
@@ -215,7 +217,8 @@ impl Feature {
         }
     }
 
-    /// Writes some rows of the batch into `cells`, which has `stride` columns, from the column `first` on.
+    /// Writes some rows of the batch into `cells`, which has `stride` columns, from the column
+    /// `first` on.
     fn fill<T: Cell>(
         &self,
         batch: &RecordBatch,

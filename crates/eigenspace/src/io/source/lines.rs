@@ -1,7 +1,7 @@
 //! The lines of a text file, split into cells.
 //!
-//! Every line can be read with [`Lines::advance`]. Plain lines may instead be read from [`Lines::find_plain`], which is
-//! faster; what a plain line is, `plain.rs` decides.
+//! Every line can be read with [`Lines::advance`]. Plain lines may instead be read from
+//! [`Lines::find_plain`], which is faster; what a plain line is, `plain.rs` decides.
 
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -55,11 +55,13 @@ impl Lines {
         }
     }
 
-    /// The text of the next lines, and a line number for the first. `ends` becomes the ends of at most `most` lines in the
-    /// text, after their LF; there are none if the next line has to be read with [`advance`](Self::advance).
+    /// The text of the next lines, and a line number for the first. `ends` becomes the ends of at
+    /// most `most` lines in the text, after their LF; there are none if the next line has to be
+    /// read with [`advance`](Self::advance).
     pub(super) fn find_plain(&mut self, most: usize, ends: &mut Vec<usize>) -> (&[u8], u64) {
         ends.clear();
-        // The reader receives one line at a time, so it has used everything it received, unless it is in a line.
+        // The reader receives one line at a time, so it has used everything it received, unless it
+        // is in a line.
         let between_lines = self.reader.position().byte() == self.reader.get_ref().returned();
         if between_lines && !self.reader.is_done() {
             self.reader.get_mut().find_lines(most, ends);
@@ -83,8 +85,8 @@ impl Lines {
     pub(super) fn line(&self) -> u64 {
         let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64;
         let before = self.record.position().map_or(1, csv::Position::line);
-        // The reader counts empty lines before the record as part of it, so the line is computed from the end of the
-        // record, unless the file ends without a newline.
+        // The reader counts empty lines before the record as part of it, so the line is computed
+        // from the end of the record, unless the file ends without a newline.
         self.plain + before.max(self.reader.position().line().saturating_sub(inside + 1))
     }
 

@@ -7,13 +7,14 @@
 //! | … | metadata (a flatbuffer) |
 //! | … | body |
 //!
-//! The decoder slices the body at the ranges in the metadata, and reserves as much memory as a compressed buffer announces.
-//! This module first checks both against the actual number of bytes.
+//! The decoder slices the body at the ranges in the metadata, and reserves as much memory as a
+//! compressed buffer announces. This module first checks both against the actual number of bytes.
 //!
-//! We frame the messages ourselves instead of using the readers of `arrow_ipc`. Those allocate what a file announces before
-//! they look at what it contains: a file of a few hundred bytes that announces a buffer of 2^62 bytes makes the allocator
-//! abort the process, and an abort cannot be caught as a panic can. A cap on the size of the file does not help, because
-//! the announced size is not the size of the file.
+//! We frame the messages ourselves instead of using the readers of `arrow_ipc`. Those allocate what
+//! a file announces before they look at what it contains: a file of a few hundred bytes that
+//! announces a buffer of 2^62 bytes makes the allocator abort the process, and an abort cannot be
+//! caught as a panic can. A cap on the size of the file does not help, because the announced size
+//! is not the size of the file.
 
 use std::io::{Read, Seek, SeekFrom};
 

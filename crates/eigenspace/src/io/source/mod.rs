@@ -4,9 +4,10 @@
 //! file · directory of images · standard input  ─►  RowSource::next_block  ─►  EigenspaceStream::update
 //! ```
 //!
-//! File formats are known only here. A source returns blocks of at most the requested number of rows, holds one block at a
-//! time, and remembers where each row came from, so that a message can name it. A missing cell (an empty cell, a null)
-//! becomes NaN; the stream decides what to do with it ([`Missing`](crate::Missing)).
+//! File formats are known only here. A source returns blocks of at most the requested number of
+//! rows, holds one block at a time, and remembers where each row came from, so that a message can
+//! name it. A missing cell (an empty cell, a null) becomes NaN; the stream decides what to do with
+//! it ([`Missing`](crate::Missing)).
 //!
 //! | format | feature | file |
 //! |---|---|---|
@@ -107,7 +108,8 @@ pub trait RowSource: Send {
     /// The next rows: at least one and at most `rows` of them, `None` at the end.
     fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error>;
 
-    /// Skips at most this many rows and returns how many there were. Sources that can seek do not read them.
+    /// Skips at most this many rows and returns how many there were. Sources that can seek do not
+    /// read them.
     fn skip(&mut self, rows: u64) -> Result<u64, Error> {
         let mut skipped = 0;
         while skipped < rows {

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Compares two names, with runs of digits as numbers. Equal numbers with leading zeros are compared by their length.
+/// Compares two names, with runs of digits as numbers. Equal numbers with leading zeros are
+/// compared by their length.
 pub fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     while let (Some(x), Some(y)) = (left.chars().next(), right.chars().next()) {

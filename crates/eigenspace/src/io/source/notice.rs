@@ -33,12 +33,14 @@ pub enum Notice {
         /// Their formats.
         formats: Vec<&'static str>,
     },
-    /// Images in a directory with tables or arrays, or in its subdirectories. Only the tables and arrays are read.
+    /// Images in a directory with tables or arrays, or in its subdirectories. Only the tables and
+    /// arrays are read.
     ImagesBesideTables {
         /// Their number.
         count: usize,
     },
-    /// Files that end in `.txt`, in a directory with tables or arrays. They are taken for notes and not read.
+    /// Files that end in `.txt`, in a directory with tables or arrays. They are taken for notes and
+    /// not read.
     TextFiles {
         /// Their names.
         names: Vec<String>,

@@ -1,12 +1,14 @@
-//! NumPy arrays with any real element type, in C order (row by row) or Fortran order (column by column).
+//! NumPy arrays with any real element type, in C order (row by row) or Fortran order (column by
+//! column).
 //!
 //! ```text
 //! C order        rows i … i+m are contiguous:               one window of the file per block
 //! Fortran order  rows i … i+m of column j are contiguous:   one read per column and block
 //! ```
 //!
-//! An array with more dimensions has one image per row: (n, height, width) or (n, height, width, 3). Input that cannot be
-//! read at any position (standard input in Fortran order, a compressed member of an `.npz`) is copied to a temporary file.
+//! An array with more dimensions has one image per row: (n, height, width) or (n, height, width,
+//! 3). Input that cannot be read at any position (standard input in Fortran order, a compressed
+//! member of an `.npz`) is copied to a temporary file.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek};

@@ -45,8 +45,8 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     npy::in_file(unpacked, 0, length, path, options)
 }
 
-/// An uncompressed array. Its checksum is verified before the first row is returned, not when it is opened: a source may be
-/// opened only for its number of rows.
+/// An uncompressed array. Its checksum is verified before the first row is returned, not when it is
+/// opened: a source may be opened only for its number of rows.
 struct Stored {
     rows: Box<dyn RowSource>,
     /// The archive, until the checksum has been verified.

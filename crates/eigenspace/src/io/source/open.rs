@@ -1,7 +1,8 @@
 //! From what the user typed to one stream of rows.
 //!
-//! Paths, patterns (`shards/*.npy`) and directories become a list of files, in natural order within a pattern
-//! or directory and in the order given otherwise; the files, one after the other, are one source.
+//! Paths, patterns (`shards/*.npy`) and directories become a list of files, in natural order within
+//! a pattern or directory and in the order given otherwise; the files, one after the other, are one
+//! source.
 
 use std::path::{Path, PathBuf};
 
@@ -99,8 +100,9 @@ fn expand(input: &Path) -> Result<Found, Error> {
     Ok(found)
 }
 
-/// A directory with tables or arrays in it is those files, without images; any other is a directory of images. Data
-/// often come with notes in a `.txt` file: such files are read only if the directory has no others.
+/// A directory with tables or arrays in it is those files, without images; any other is a directory
+/// of images. Data often come with notes in a `.txt` file: such files are read only if the
+/// directory has no others.
 fn directory(path: &Path) -> Result<Found, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let mut files = Vec::new();

@@ -86,29 +86,30 @@ impl ReadOptions {
         self
     }
 
-    /// Columns to read, in this order: names, numbers from 0, or ranges such as `2-5`. By default, all columns
-    /// except the label and the weight are read.
+    /// Columns to read, in this order: names, numbers from 0, or ranges such as `2-5`. By default,
+    /// all columns except the label and the weight are read.
     pub fn columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.columns = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Column names of a model. A source that has all of these names is read in this order, without its other columns. If
-    /// [`columns`](Self::columns) is set too, those columns are read, in this order, provided that they are all among
-    /// these names. Otherwise this setting is ignored.
+    /// Column names of a model. A source that has all of these names is read in this order, without
+    /// its other columns. If [`columns`](Self::columns) is set too, those columns are read, in this
+    /// order, provided that they are all among these names. Otherwise this setting is ignored.
     pub fn model_columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.model_columns = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Number of features of the model that the rows are for. Only messages depend on it: they do not suggest to leave out
-    /// a column that the model has.
+    /// Number of features of the model that the rows are for. Only messages depend on it: they do
+    /// not suggest to leave out a column that the model has.
     pub fn model_features(mut self, features: usize) -> Self {
         self.model_features = Some(features);
         self
     }
 
-    /// Why a column with this name, or without one, is read. Columns without names are those of the model by position.
+    /// Why a column with this name, or without one, is read. Columns without names are those of the
+    /// model by position.
     #[cfg(any(feature = "csv", feature = "parquet"))]
     pub(crate) fn needed(&self, column: Option<&str>) -> super::Needed {
         let has = |names: &[String], column: &str| {
@@ -126,8 +127,9 @@ impl ReadOptions {
         }
     }
 
-    /// Prefixes of numbered names, for example `PC`. If the source has the column `PC1`, only `PC1`, `PC2` and so on are
-    /// read. Otherwise this setting is ignored. [`columns`](Self::columns) takes precedence.
+    /// Prefixes of numbered names, for example `PC`. If the source has the column `PC1`, only
+    /// `PC1`, `PC2` and so on are read. Otherwise this setting is ignored.
+    /// [`columns`](Self::columns) takes precedence.
     pub fn numbered<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.numbered = names.into_iter().map(Into::into).collect();
         self
@@ -151,14 +153,15 @@ impl ReadOptions {
         self
     }
 
-    /// Whether text begins with a line of names. By default, it does unless the first line consists of numbers.
+    /// Whether text begins with a line of names. By default, it does unless the first line consists
+    /// of numbers.
     pub fn header(mut self, header: bool) -> Self {
         self.header = Some(header);
         self
     }
 
-    /// The delimiter of cells in text. The default is a comma, or a tab for [`Format::Tsv`], or a semicolon if the comma
-    /// is the decimal mark.
+    /// The delimiter of cells in text. The default is a comma, or a tab for [`Format::Tsv`], or a
+    /// semicolon if the comma is the decimal mark.
     pub fn delimiter(mut self, byte: u8) -> Self {
         self.delimiter = Some(byte);
         self
@@ -170,15 +173,15 @@ impl ReadOptions {
         self
     }
 
-    /// Words for a missing value in text, in addition to `NA`, `N/A`, `#N/A`, `#NA`, `<NA>`, `NaN`, `null`, `None` and
-    /// `?`, in upper or lower case.
+    /// Words for a missing value in text, in addition to `NA`, `N/A`, `#N/A`, `#NA`, `<NA>`, `NaN`,
+    /// `null`, `None` and `?`, in upper or lower case.
     pub fn missing_words<N: Into<String>>(mut self, words: impl IntoIterator<Item = N>) -> Self {
         self.missing_words = words.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Whether to read a column that looks like the index of a data frame as a feature, instead of leaving it out with a
-    /// [`Notice`](super::Notice).
+    /// Whether to read a column that looks like the index of a data frame as a feature, instead of
+    /// leaving it out with a [`Notice`](super::Notice).
     pub fn keep_index(mut self, yes: bool) -> Self {
         self.keep_index = yes;
         self
@@ -196,7 +199,8 @@ impl ReadOptions {
         self
     }
 
-    /// Width and height to which images are resized. Without it, all images must have the same size.
+    /// Width and height to which images are resized. Without it, all images must have the same
+    /// size.
     pub fn resize(mut self, size: (usize, usize)) -> Self {
         self.resize = Some(size);
         self

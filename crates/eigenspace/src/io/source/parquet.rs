@@ -1,4 +1,5 @@
-//! Parquet files. Only the chosen columns are decoded, in parallel, and skipped row groups are not read.
+//! Parquet files. Only the chosen columns are decoded, in parallel, and skipped row groups are not
+//! read.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -117,8 +118,9 @@ fn read_at(mut file: &File, buffer: &mut [u8], position: u64) -> io::Result<usiz
     file.read(buffer)
 }
 
-/// The rest of a file. parquet 59.3 skips some fields of a page header without noticing the end of the file, so that a few
-/// bytes keep it busy for minutes: here, the end is an error when it was found too often.
+/// The rest of a file. parquet 59.3 skips some fields of a page header without noticing the end of
+/// the file, so that a few bytes keep it busy for minutes: here, the end is an error when it was
+/// found too often.
 struct Chunk {
     bytes: BufReader<Rest>,
     /// How often its end was found.
@@ -136,7 +138,8 @@ impl Read for Chunk {
     }
 }
 
-/// Checks the footer, if the end of the file says where it is; otherwise parquet reports what is wrong.
+/// Checks the footer, if the end of the file says where it is; otherwise parquet reports what is
+/// wrong.
 fn check_footer(file: &mut File, bytes: u64) -> io::Result<()> {
     let mut end = [0; FOOTER_END as usize];
     if bytes < FOOTER_END {

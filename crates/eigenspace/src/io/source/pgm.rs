@@ -5,9 +5,10 @@
 //! P7 ⏎ WIDTH 92 ⏎ HEIGHT 112 ⏎ DEPTH 1 ⏎ MAXVAL 255 ⏎ TUPLTYPE GRAYSCALE ⏎ ENDHDR ⏎ pixels
 //! ```
 //!
-//! A decoder reads as many bytes as it needs and ignores the rest. If the newlines of a file were converted, everything after
-//! the first changed byte is shifted. Only the number of bytes reveals this: such a file has one more byte for every line
-//! feed (and one at the end of the header, where the CR is taken for the one byte of space), or one less for every CR LF.
+//! A decoder reads as many bytes as it needs and ignores the rest. If the newlines of a file were
+//! converted, everything after the first changed byte is shifted. Only the number of bytes reveals
+//! this: such a file has one more byte for every line feed (and one at the end of the header, where
+//! the CR is taken for the one byte of space), or one less for every CR LF.
 
 use crate::io::source::SourceError;
 
@@ -20,8 +21,8 @@ struct Numbers {
     maxval: u64,
 }
 
-/// Rejects a file with more or fewer bytes of pixels than its header announces, and pixels above its largest value. Returns
-/// that largest value, which the decoder scales to 255 or 65535.
+/// Rejects a file with more or fewer bytes of pixels than its header announces, and pixels above
+/// its largest value. Returns that largest value, which the decoder scales to 255 or 65535.
 pub(super) fn check(bytes: &[u8]) -> Result<u16, SourceError> {
     let (kind, mut rest) = match bytes {
         [b'P', kind @ b'1'..=b'7', rest @ ..] => (*kind, rest),

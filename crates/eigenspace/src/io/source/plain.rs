@@ -4,9 +4,10 @@
 //! 0.5,-1.25e-3,,setosa            a plain line: every cell is valid, and there are as many as there should be
 //! ```
 //!
-//! A cell is plain if it has no quotation marks around it, or nothing but text without quotation marks in between. Lines
-//! that are not plain, among them all that cause errors, are left to the reader in `lines.rs`, which knows all the rules.
-//! Both give the same rows; a test below compares them.
+//! A cell is plain if it has no quotation marks around it, or nothing but text without quotation
+//! marks in between. Lines that are not plain, among them all that cause errors, are left to the
+//! reader in `lines.rs`, which knows all the rules. Both give the same rows; a test below compares
+//! them.
 
 use memchr::memchr;
 use rayon::prelude::*;
@@ -72,14 +73,14 @@ impl Plain {
         Some(Self { notation, delimiter, columns, width, attempts })
     }
 
-    /// Number of lines to read with [`read`](Self::read), at most `most`. If it is 0, the next line should be left to the
-    /// other reader.
+    /// Number of lines to read with [`read`](Self::read), at most `most`. If it is 0, the next line
+    /// should be left to the other reader.
     pub(super) fn lines_to_try(&mut self, most: usize) -> usize {
         self.attempts.next(most)
     }
 
-    /// Appends the rows of lines, up to the first that is not plain, and returns their number. `ends` are the positions
-    /// after the lines in the text.
+    /// Appends the rows of lines, up to the first that is not plain, and returns their number.
+    /// `ends` are the positions after the lines in the text.
     pub(super) fn read(&mut self, text: &[u8], ends: &[usize], rows: &mut Rows) -> usize {
         let old = rows.values.len();
         rows.values.resize(old + ends.len() * self.width, 0.0);
@@ -169,8 +170,8 @@ impl Plain {
         Some(())
     }
 
-    /// The cell at the start of the rest of a line, without quotation marks, and the position of the delimiter after it, or
-    /// of the end.
+    /// The cell at the start of the rest of a line, without quotation marks, and the position of
+    /// the delimiter after it, or of the end.
     fn cell<'a>(&self, rest: &'a [u8]) -> Option<(&'a [u8], usize)> {
         match rest.strip_prefix(b"\"") {
             None => {
@@ -196,8 +197,8 @@ struct Part {
     weights: Vec<f64>,
 }
 
-/// How many lines to read at a time: many as long as all are plain, few after one that is not, and none for a while if
-/// there are many of those.
+/// How many lines to read at a time: many as long as all are plain, few after one that is not, and
+/// none for a while if there are many of those.
 struct Attempts {
     lines: usize,
     /// Number of lines to leave to the other reader, now and after the next failure.

@@ -12,8 +12,8 @@ const BLOCK_BYTES: usize = 8 << 20;
 /// Largest number of rows of a block, however few columns it has.
 const BLOCK_ROWS: usize = 8192;
 
-/// The blocks of a source, read by a separate thread. At most three are in memory: one with the caller, one waiting, and
-/// one being read.
+/// The blocks of a source, read by a separate thread. At most three are in memory: one with the
+/// caller, one waiting, and one being read.
 pub struct Prefetch {
     columns: Columns,
     rows: Option<u64>,

@@ -1,20 +1,23 @@
 //! Resizes images.
 //!
-//! A new pixel is a weighted mean of old ones, with triangular weights around its position. The triangle extends one old
-//! pixel to each side, or one new pixel if that is larger. So enlarging is linear interpolation, and reducing uses every old
-//! pixel, which avoids aliasing. A mean stays in the range of the values, unlike the results of sharper filters. The result
-//! is f64 and not rounded.
+//! A new pixel is a weighted mean of old ones, with triangular weights around its position. The
+//! triangle extends one old pixel to each side, or one new pixel if that is larger. So enlarging is
+//! linear interpolation, and reducing uses every old pixel, which avoids aliasing. A mean stays in
+//! the range of the values, unlike the results of sharper filters. The result is f64 and not
+//! rounded.
 //!
-//! We keep our own because the filters of the crate `image` work in f32 and round each channel to the integer type of the
-//! image, which makes features coarser than the pixels they came from.
+//! We keep our own because the filters of the crate `image` work in f32 and round each channel to
+//! the integer type of the image, which makes features coarser than the pixels they came from.
 
-/// The old pixels that contribute to a new one: the first of them, and their weights, which sum to 1.
+/// The old pixels that contribute to a new one: the first of them, and their weights, which sum to
+/// 1.
 struct PixelWeights {
     first: usize,
     weights: Vec<f64>,
 }
 
-/// Resizes pixels, given row by row from the top with interleaved channels, from one width and height to another.
+/// Resizes pixels, given row by row from the top with interleaved channels, from one width and
+/// height to another.
 pub(super) fn resize(pixels: &[f64], channels: usize, from: (usize, usize), to: (usize, usize)) -> Vec<f64> {
     let across = pixel_weights(from.0, to.0);
     let down = pixel_weights(from.1, to.1);

@@ -18,7 +18,8 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    /// Opens the first file. If it knows its number of rows, the others are opened too, to add up theirs.
+    /// Opens the first file. If it knows its number of rows, the others are opened too, to add up
+    /// theirs.
     pub(super) fn open(paths: Vec<PathBuf>, options: ReadOptions) -> Result<Self, Error> {
         let mut later = VecDeque::from(paths);
         let first = later.pop_front().ok_or_else(|| at("")(SourceError::NoFiles))?;

@@ -1,6 +1,7 @@
 //! Reads tables in Arrow batches, from Parquet or Arrow IPC, as rows of numbers.
 //!
-//! A block is filled from as many batches as necessary, so the blocks do not depend on how the file was written.
+//! A block is filled from as many batches as necessary, so the blocks do not depend on how the file
+//! was written.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -72,7 +73,8 @@ impl<B: Batches> Table<B> {
         }
     }
 
-    /// The rows of the next batch that were not returned yet, at most `most`. Reads a batch of about `rows` if needed.
+    /// The rows of the next batch that were not returned yet, at most `most`. Reads a batch of
+    /// about `rows` if needed.
     fn piece(&mut self, rows: usize, most: usize) -> Result<Option<(RecordBatch, Range<usize>)>, Error> {
         self.drop_finished();
         while self.waiting.is_empty() {
@@ -173,8 +175,8 @@ impl<B: Batches> RowSource for Table<B> {
     }
 }
 
-/// Runs a part of a decoder. The decoders of both formats check most of what they read, but panic on some invalid files;
-/// these are reported as malformed too.
+/// Runs a part of a decoder. The decoders of both formats check most of what they read, but panic
+/// on some invalid files; these are reported as malformed too.
 pub(super) fn guarded<T, E: std::fmt::Display>(
     format: &'static str,
     decode: impl FnOnce() -> Result<T, E>,

@@ -1,4 +1,5 @@
-//! The text of a file: decompresses gzip, removes a byte order mark, finds the ends of lines, and limits their length.
+//! The text of a file: decompresses gzip, removes a byte order mark, finds the ends of lines, and
+//! limits their length.
 
 use std::io::{BufReader, Cursor, Error, ErrorKind, Read, Result};
 
@@ -14,8 +15,9 @@ const MAX_THREADS: usize = 32;
 /// A line longer than this is not kept in memory as a whole.
 const MAX_BUFFER_BYTES: usize = 1 << 24;
 
-/// Text to be split into lines. There are two ways to read it: as [`Read`], which never returns bytes of two lines at once,
-/// or through [`find_lines`](Self::find_lines), [`waiting`](Self::waiting) and [`pass`](Self::pass).
+/// Text to be split into lines. There are two ways to read it: as [`Read`], which never returns
+/// bytes of two lines at once, or through [`find_lines`](Self::find_lines),
+/// [`waiting`](Self::waiting) and [`pass`](Self::pass).
 pub(super) struct Input {
     bytes: Box<dyn Read + Send>,
     packed: bool,
@@ -33,7 +35,8 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Inspects the first bytes: gzip is decompressed, whatever the file name, and a byte order mark is removed.
+    /// Inspects the first bytes: gzip is decompressed, whatever the file name, and a byte order
+    /// mark is removed.
     pub(super) fn new(mut bytes: Box<dyn Read + Send>) -> Result<Self> {
         let mut start = Vec::new();
         (&mut bytes).take(2).read_to_end(&mut start)?;
@@ -73,8 +76,9 @@ impl Input {
         &self.buffer[self.start..self.end]
     }
 
-    /// Finds the ends of the next lines, at most `most`, as positions in [`waiting`](Self::waiting) after their LF. Reads
-    /// until there are so many, but not more than fits into memory. The last line of a text without LF is not found.
+    /// Finds the ends of the next lines, at most `most`, as positions in [`waiting`](Self::waiting)
+    /// after their LF. Reads until there are so many, but not more than fits into memory. The last
+    /// line of a text without LF is not found.
     pub(super) fn find_lines(&mut self, most: usize, ends: &mut Vec<usize>) {
         ends.clear();
         let mut searched = 0;

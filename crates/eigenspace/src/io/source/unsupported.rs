@@ -1,4 +1,5 @@
-//! Files that are not read, recognized by their names, so that errors and notices can name their format.
+//! Files that are not read, recognized by their names, so that errors and notices can name their
+//! format.
 
 use std::path::Path;
 

@@ -52,7 +52,8 @@ impl Weighted {
     }
 }
 
-/// Whether a stream accepts this weight. Checked here because the error can name the file of the weights.
+/// Whether a stream accepts this weight. Checked here because the error can name the file of the
+/// weights.
 fn is_weight(value: f64) -> bool {
     (0.0..=LARGEST_MAGNITUDE).contains(&value)
 }

@@ -1,7 +1,8 @@
 //! A range of a file, mapped into memory while one block is read.
 //!
-//! If a whole file were mapped, its pages would accumulate in the process. A window per block limits them to one block, and
-//! avoids the copy that `read` makes. Where files cannot be mapped, the range is read.
+//! If a whole file were mapped, its pages would accumulate in the process. A window per block
+//! limits them to one block, and avoids the copy that `read` makes. Where files cannot be mapped,
+//! the range is read.
 
 use std::fs::File;
 use std::io;
@@ -17,10 +18,11 @@ pub(super) fn window(file: &File, offset: u64, length: usize) -> io::Result<Mmap
     if file.metadata()?.len() < end {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    // SAFETY: the mapping is read-only and private to one call of `next_block`, which copies the bytes out as numbers (any
-    // bytes are valid numbers) and drops it, so no reference outlives the call. What remains is that another process
-    // changes the file in those milliseconds. Changed bytes are other numbers. If the file is truncated after its length
-    // was checked, a signal kills the process. There is no safe way to map a file, and reading it instead would copy
+    // SAFETY: the mapping is read-only and private to one call of `next_block`, which copies the
+    // bytes out as numbers (any bytes are valid numbers) and drops it, so no reference outlives the
+    // call. What remains is that another process changes the file in those milliseconds. Changed
+    // bytes are other numbers. If the file is truncated after its length was checked, a signal
+    // kills the process. There is no safe way to map a file, and reading it instead would copy
     // every byte once more.
     unsafe { MmapOptions::new().offset(offset).len(length).map(file) }
 }

@@ -40,8 +40,9 @@ fn by_columns(columns: usize, pieces: usize) -> LaunchConfig {
 /// Starts a kernel.
 #[allow(unsafe_code)]
 fn launch(arguments: &mut LaunchArgs<'_>, configuration: LaunchConfig) -> Result<(), DriverError> {
-    // SAFETY: the functions of this file pass the arguments that `kernels.cu` declares, in order, with slices at least as
-    // long as the shapes beside them; a kernel writes only to arguments passed as `&mut`, and inside these shapes.
+    // SAFETY: the functions of this file pass the arguments that `kernels.cu` declares, in order,
+    // with slices at least as long as the shapes beside them; a kernel writes only to arguments
+    // passed as `&mut`, and inside these shapes.
     unsafe { arguments.launch(configuration) }.map(drop)
 }
 

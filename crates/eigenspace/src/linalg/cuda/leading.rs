@@ -6,14 +6,16 @@
 //! H = Qᵀ G Q = S diag(θ) Sᵀ,  U = Q S  the eigenvectors
 //! ```
 //!
-//! cuSOLVER reduces the whole matrix to a tridiagonal one, whose many small steps take most of its time. Products of the
-//! matrix with a block of vectors are large steps. The result is as good as that of cuSOLVER, or it is not used:
+//! cuSOLVER reduces the whole matrix to a tridiagonal one, whose many small steps take most of its
+//! time. Products of the matrix with a block of vectors are large steps. The result is as good as
+//! that of cuSOLVER, or it is not used:
 //!
 //! * ‖G u − θ u‖ is at most what a backward stable method leaves, for each vector u.
-//! * (θ_last + τ) I − (G − U diag(θ) Uᵀ) has a Cholesky factor, for τ of the size of rounding: so no eigenvalue above
-//!   θ_last is missing.
+//! * (θ_last + τ) I − (G − U diag(θ) Uᵀ) has a Cholesky factor, for τ of the size of rounding: so
+//!   no eigenvalue above θ_last is missing.
 //!
-//! If there is no gap to find, or the matrix is nearly singular, [`Libraries::leading`] gives up early.
+//! If there is no gap to find, or the matrix is nearly singular, [`Libraries::leading`] gives up
+//! early.
 
 use cudarc::cublas::sys::{cublasDiagType_t, cublasFillMode_t, cublasOperation_t as Operation, cublasSideMode_t};
 use cudarc::cublas::{result as blas, sys as blas_sys};
@@ -35,8 +37,8 @@ const EXTRA_SHARE: usize = 8;
 /// Squarings end when the eigenvalues of f(G) add up to this share of the number of wanted vectors.
 const TRACE_SHARE: f64 = 0.7;
 const MAX_SQUARINGS: usize = 40;
-/// Logarithm of the growth of the largest eigenvalue of a polynomial that the Cholesky factor of a first round, and of any
-/// round, still resolves.
+/// Logarithm of the growth of the largest eigenvalue of a polynomial that the Cholesky factor of a
+/// first round, and of any round, still resolves.
 const FIRST_GROWTH: f64 = 10.0;
 const MAX_GROWTH: f64 = 30.0;
 /// Logarithm of the reduction of unwanted vectors that reaches rounding.
@@ -57,8 +59,9 @@ struct Block {
 }
 
 impl Libraries {
-    /// Replaces the last rows of a symmetric matrix, given by its lower triangle, by the leading `wanted` eigenvectors, one
-    /// per row, by increasing eigenvalue. If it returns `false`, the lower triangle is unchanged.
+    /// Replaces the last rows of a symmetric matrix, given by its lower triangle, by the leading
+    /// `wanted` eigenvectors, one per row, by increasing eigenvalue. If it returns `false`, the
+    /// lower triangle is unchanged.
     pub(super) fn leading(
         &self,
         card: &Cuda,
@@ -144,7 +147,8 @@ impl Libraries {
         Ok(None)
     }
 
-    /// Turns the block into an orthonormal basis of the leading eigenvectors of f. Returns whether it has.
+    /// Turns the block into an orthonormal basis of the leading eigenvectors of f. Returns whether
+    /// it has.
     fn filter(
         &self,
         card: &Cuda,
@@ -223,8 +227,8 @@ impl Libraries {
             let ((r, _r), (y, _y)) = (r.device_ptr(&card.main), y.device_ptr_mut(&card.main));
             let (right, upper) = (cublasSideMode_t::CUBLAS_SIDE_RIGHT, cublasFillMode_t::CUBLAS_FILL_MODE_UPPER);
             let any = cublasDiagType_t::CUBLAS_DIAG_NON_UNIT;
-            // SAFETY: `r` has count × count cells and `y` order × count, as the slices have checked. The guards order this
-            // with other uses of the same memory.
+            // SAFETY: `r` has count × count cells and `y` order × count, as the slices have
+            // checked. The guards order this with other uses of the same memory.
             unsafe {
                 let (r, y) = (r as *const f64, y as *mut f64);
                 blas_sys::cublasDtrsm_v2(self.blas, right, upper, plain, any, m, n, &one, r, n, y, m).result()
@@ -235,8 +239,8 @@ impl Libraries {
         Ok(true)
     }
 
-    /// Replaces the upper triangle, column by column, of a symmetric matrix by its Cholesky factor. Returns whether it has
-    /// one.
+    /// Replaces the upper triangle, column by column, of a symmetric matrix by its Cholesky factor.
+    /// Returns whether it has one.
     #[allow(unsafe_code)]
     fn cholesky(&self, card: &Cuda, matrix: &mut CudaSlice<f64>, order: usize) -> Result<bool, DeviceError> {
         let (stream, n) = (&card.main, int(order)?);
@@ -255,8 +259,8 @@ impl Libraries {
             let mut matrix = matrix.slice_mut(..order * order);
             let ((matrix, _m), (work, _w)) = (matrix.device_ptr_mut(stream), work.device_ptr_mut(stream));
             let (info, _i) = info.device_ptr_mut(stream);
-            // SAFETY: `matrix` has order × order cells, and the workspace the size that was asked for. The guards order this
-            // with other uses of the same memory.
+            // SAFETY: `matrix` has order × order cells, and the workspace the size that was asked
+            // for. The guards order this with other uses of the same memory.
             unsafe {
                 let (matrix, work, info) = (matrix as *mut f64, work as *mut f64, info as *mut i32);
                 solver::cusolverDnDpotrf(self.solver, upper, n, matrix, n, work, size, info).result()
@@ -268,7 +272,8 @@ impl Libraries {
         Ok(info == [0])
     }
 
-    /// C = alpha op(A) op(B) + beta C for column-major matrices without gaps, of m × k, k × n and m × n cells.
+    /// C = alpha op(A) op(B) + beta C for column-major matrices without gaps, of m × k, k × n and m
+    /// × n cells.
     #[allow(unsafe_code, clippy::too_many_arguments)]
     fn multiply(
         &self,
@@ -286,8 +291,8 @@ impl Libraries {
         let ldb = if op_b == Operation::CUBLAS_OP_N { k } else { n };
         let stream = &card.main;
         let ((a, _a), (b, _b), (c, _c)) = (a.device_ptr(stream), b.device_ptr(stream), c.device_ptr_mut(stream));
-        // SAFETY: the three have m × k, k × n and m × n cells, as the slices have checked. The guards order this with other
-        // uses of the same memory.
+        // SAFETY: the three have m × k, k × n and m × n cells, as the slices have checked. The
+        // guards order this with other uses of the same memory.
         unsafe {
             let (a, b, c) = (a as *const f64, b as *const f64, c as *mut f64);
             blas::dgemm(self.blas, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, m)
@@ -308,8 +313,8 @@ impl Libraries {
         let n = int(cells)?;
         let (x, mut y) = (x.slice(..cells), y.slice_mut(..cells));
         let ((x, _x), (y, _y)) = (x.device_ptr(&card.main), y.device_ptr_mut(&card.main));
-        // SAFETY: both have this number of cells, as the slices have checked. The guards order this with other uses of the
-        // same memory.
+        // SAFETY: both have this number of cells, as the slices have checked. The guards order this
+        // with other uses of the same memory.
         unsafe {
             let (x, y) = (x as *const f64, y as *mut f64);
             blas_sys::cublasDscal_v2(self.blas, n, &factor, y, 1).result().map_err(failed)?;
@@ -333,8 +338,8 @@ impl Libraries {
             (u.slice(..rows * columns), values.slice(..columns), out.slice_mut(..rows * columns));
         let ((u, _u), (values, _v)) = (u.device_ptr(stream), values.device_ptr(stream));
         let (out, _out) = out.device_ptr_mut(stream);
-        // SAFETY: `u` and `out` have rows × columns cells, and `values` has `columns`, as the slices have checked. The guards
-        // order this with other uses of the same memory.
+        // SAFETY: `u` and `out` have rows × columns cells, and `values` has `columns`, as the
+        // slices have checked. The guards order this with other uses of the same memory.
         unsafe {
             let (u, values, out) = (u as *const f64, values as *const f64, out as *mut f64);
             let right = cublasSideMode_t::CUBLAS_SIDE_RIGHT;

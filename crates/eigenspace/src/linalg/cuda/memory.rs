@@ -1,4 +1,5 @@
-//! Writes to memory past the cache: numbers that are not needed soon would only push others out of it.
+//! Writes to memory past the cache: numbers that are not needed soon would only push others out of
+//! it.
 
 use bytemuck::Pod;
 use cudarc::driver::DeviceRepr;
@@ -35,8 +36,8 @@ pub(super) fn copy_past_cache(from: &[f64], to: &mut [f64]) {
     to_head.copy_from_slice(from_head);
     let ((from, from_tail), (to, to_tail)) = (from.as_chunks::<2>(), to.as_chunks_mut::<2>());
     for (from, to) in from.iter().zip(to) {
-        // SAFETY: every x86-64 processor has these instructions. Both places have two numbers, and the second begins at a
-        // multiple of 16 bytes.
+        // SAFETY: every x86-64 processor has these instructions. Both places have two numbers, and
+        // the second begins at a multiple of 16 bytes.
         unsafe { _mm_stream_pd(to.as_mut_ptr(), _mm_loadu_pd(from.as_ptr())) };
     }
     to_tail.copy_from_slice(from_tail);

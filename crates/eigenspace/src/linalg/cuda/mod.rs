@@ -8,11 +8,11 @@
 //! | `products.rs` | cuBLAS and cuSOLVER |
 //! | `leading.rs` | the leading eigenvectors of a symmetric matrix, by products |
 //!
-//! Nothing of CUDA is needed to build: the libraries are loaded when a device is used for the first time. cuBLAS sees the
-//! row-major matrices of this crate as column-major ones that are transposed.
+//! Nothing of CUDA is needed to build: the libraries are loaded when a device is used for the first
+//! time. cuBLAS sees the row-major matrices of this crate as column-major ones that are transposed.
 //!
-//! The same input on the same device gives the same bytes: cuBLAS has a workspace of its own and may not add atomically,
-//! and the kernels add in a fixed order.
+//! The same input on the same device gives the same bytes: cuBLAS has a workspace of its own and
+//! may not add atomically, and the kernels add in a fixed order.
 
 mod kernels;
 mod leading;
@@ -53,7 +53,8 @@ impl std::fmt::Debug for Cuda {
     }
 }
 
-/// The value, also if another thread has panicked while it held the lock: nothing is left half done.
+/// The value, also if another thread has panicked while it held the lock: nothing is left half
+/// done.
 fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

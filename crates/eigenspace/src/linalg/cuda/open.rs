@@ -76,7 +76,8 @@ impl Cuda {
 /// cudarc panics if a library is missing, so this looks for each first.
 #[allow(unsafe_code)]
 fn check_libraries() -> Result<(), DeviceError> {
-    // SAFETY: loading a library runs its initialization. These are NVIDIA's, found where the system looks for libraries.
+    // SAFETY: loading a library runs its initialization. These are NVIDIA's, found where the system
+    // looks for libraries.
     let found = unsafe {
         [
             ("libcuda", sys::is_culib_present()),
@@ -136,21 +137,24 @@ fn keep_memory(context: &CudaContext) -> Result<(), DriverError> {
     }
     let mut kept = KEPT_BYTES;
     let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    // SAFETY: the pool is that of the device of a live context, and the attribute is a number of 64 bits.
+    // SAFETY: the pool is that of the device of a live context, and the attribute is a number of 64
+    // bits.
     unsafe {
         let pool = result::device::get_default_mem_pool(context.cu_device())?;
         result::mem_pool::set_attribute(pool, attribute, (&raw mut kept).cast())
     }
 }
 
-/// Checks that rows of another library are in the memory of the device, and waits until they are written.
+/// Checks that rows of another library are in the memory of the device, and waits until they are
+/// written.
 #[allow(unsafe_code)]
 pub(super) fn check_rows(context: &CudaContext, rows: RowsOnCard) -> Result<(), DeviceError> {
     let bytes = rows.bytes();
     let wrong = rows.missing();
     context.synchronize().map_err(failed)?;
     let (mut base, mut length) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: the driver writes two numbers, if it knows the address; otherwise it returns an error.
+    // SAFETY: the driver writes two numbers, if it knows the address; otherwise it returns an
+    // error.
     let (base, length) = unsafe {
         sys::cuMemGetAddressRange_v2(base.as_mut_ptr(), length.as_mut_ptr(), rows.address)
             .result()
@@ -168,7 +172,8 @@ impl Libraries {
         let solver = solver::dn_create().map_err(failed)?;
         let mut workspace = stream.alloc_zeros(WORKSPACE / 8).map_err(failed)?;
         let room = workspace.device_ptr_mut(stream).0;
-        // SAFETY: the handles were just created, the stream is alive as long as the card, and so is the workspace.
+        // SAFETY: the handles were just created, the stream is alive as long as the card, and so is
+        // the workspace.
         unsafe {
             blas::set_stream(blas, stream.cu_stream().cast()).map_err(failed)?;
             blas_sys::cublasSetWorkspace_v2(blas, room as *mut _, WORKSPACE).result().map_err(failed)?;

@@ -1,10 +1,12 @@
 //! cuBLAS and cuSOLVER.
 //!
-//! A row-major q × D matrix is a column-major D × q one. So A Bᵀ of row-major matrices is Aᵀ B of column-major ones, and the
-//! lower triangle of a row-major matrix is the upper one of a column-major matrix.
+//! A row-major q × D matrix is a column-major D × q one. So A Bᵀ of row-major matrices is Aᵀ B of
+//! column-major ones, and the lower triangle of a row-major matrix is the upper one of a
+//! column-major matrix.
 //!
-//! cuBLAS adds the products of a sum in f64 in an order of its own, possibly with fused multiplications. A dot product of
-//! length n then has an error of at most γ_n |x|ᵀ|y|, as any order has, which is what `bound.rs` counts for the CPU too.
+//! cuBLAS adds the products of a sum in f64 in an order of its own, possibly with fused
+//! multiplications. A dot product of length n then has an error of at most γ_n |x|ᵀ|y|, as any
+//! order has, which is what `bound.rs` counts for the CPU too.
 
 use cudarc::cublas::sys::{cublasFillMode_t, cublasOperation_t as Operation};
 use cudarc::cublas::{result as blas, sys as blas_sys};
@@ -22,7 +24,8 @@ pub(super) fn int(size: usize) -> Result<i32, DeviceError> {
 }
 
 impl Libraries {
-    /// B Aᵀ for two matrices with the same number of columns, written to a row-major square from cell `start` on.
+    /// B Aᵀ for two matrices with the same number of columns, written to a row-major square from
+    /// cell `start` on.
     #[allow(unsafe_code, clippy::too_many_arguments)]
     pub(super) fn inner(
         &self,
@@ -38,8 +41,9 @@ impl Libraries {
         let mut out = out.slice_mut(start..);
         let ((a, _a), (b, _b), (out, _out)) = (a.device_ptr(stream), b.device_ptr(stream), out.device_ptr_mut(stream));
         let (one, zero, t) = (1.0, 0.0, Operation::CUBLAS_OP_T);
-        // SAFETY: `a` has a_rows × columns cells, `b` b_rows × columns, and the caller leaves room for a_rows × b_rows with
-        // `order` cells from one to the next. The guards order this with other uses of the same memory.
+        // SAFETY: `a` has a_rows × columns cells, `b` b_rows × columns, and the caller leaves room
+        // for a_rows × b_rows with `order` cells from one to the next. The guards order this with
+        // other uses of the same memory.
         unsafe {
             let (a, b, out) = (a as *const f64, b as *const f64, out as *mut f64);
             blas::dgemm(self.blas, t, Operation::CUBLAS_OP_N, m, n, k, &one, a, k, b, k, &zero, out, ldc)
@@ -47,8 +51,8 @@ impl Libraries {
         .map_err(failed)
     }
 
-    /// out = U A, or out += U A, for the columns of a small matrix from `first` on: `small` is (U, first, its columns, its
-    /// rows).
+    /// out = U A, or out += U A, for the columns of a small matrix from `first` on: `small` is (U,
+    /// first, its columns, its rows).
     #[allow(unsafe_code)]
     pub(super) fn combine(
         &self,
@@ -63,8 +67,9 @@ impl Libraries {
         let u = u.slice(first..);
         let ((a, _a), (u, _u), (out, _out)) = (a.device_ptr(stream), u.device_ptr(stream), out.device_ptr_mut(stream));
         let (one, beta, plain) = (1.0, if add { 1.0 } else { 0.0 }, Operation::CUBLAS_OP_N);
-        // SAFETY: `a` has rows × columns cells, `out` keep × columns, and `u` keep × order, of which `rows` columns from
-        // `first` on are read. The guards order this with other uses of the same memory.
+        // SAFETY: `a` has rows × columns cells, `out` keep × columns, and `u` keep × order, of
+        // which `rows` columns from `first` on are read. The guards order this with other uses of
+        // the same memory.
         unsafe {
             let (a, u, out) = (a as *const f64, u as *const f64, out as *mut f64);
             blas::dgemm(self.blas, plain, plain, m, n, k, &one, a, m, u, ldb, &beta, out, m)
@@ -86,8 +91,8 @@ impl Libraries {
         let ((x, _x), (out, _out)) = (x.device_ptr(stream), out.device_ptr_mut(stream));
         let (one, zero) = (1.0, 0.0);
         let (upper, plain) = (cublasFillMode_t::CUBLAS_FILL_MODE_UPPER, Operation::CUBLAS_OP_N);
-        // SAFETY: `x` has rows × columns cells after `first`, and `out` columns × columns. The guards order this with other
-        // uses of the same memory.
+        // SAFETY: `x` has rows × columns cells after `first`, and `out` columns × columns. The
+        // guards order this with other uses of the same memory.
         unsafe {
             let (x, out) = (x as *const f64, out as *mut f64);
             blas_sys::cublasDsyrk_v2(self.blas, upper, plain, n, k, &one, x, n, &zero, out, n).result()
@@ -108,7 +113,8 @@ impl Libraries {
         let (mut to, more) = (to.slice_mut(..count), more.slice(..count));
         let ((more, _more), (to, _to)) = (more.device_ptr(stream), to.device_ptr_mut(stream));
         let one = 1.0;
-        // SAFETY: both have `count` cells. The guards order this with other uses of the same memory.
+        // SAFETY: both have `count` cells. The guards order this with other uses of the same
+        // memory.
         unsafe {
             let (more, to) = (more as *const f64, to as *mut f64);
             blas_sys::cublasDaxpy_v2(self.blas, n, &one, more, 1, to, 1).result()
@@ -116,7 +122,8 @@ impl Libraries {
         .map_err(failed)
     }
 
-    /// out = V M − out for `keep` rows V and a symmetric matrix M, given by its lower triangle: `symmetric` is (M, its rows).
+    /// out = V M − out for `keep` rows V and a symmetric matrix M, given by its lower triangle:
+    /// `symmetric` is (M, its rows).
     #[allow(unsafe_code)]
     pub(super) fn subtract_from_product(
         &self,
@@ -133,8 +140,8 @@ impl Libraries {
         let (out, _out) = out.device_ptr_mut(stream);
         let (one, minus_one) = (1.0, -1.0);
         let (left, upper) = (blas_sys::cublasSideMode_t::CUBLAS_SIDE_LEFT, cublasFillMode_t::CUBLAS_FILL_MODE_UPPER);
-        // SAFETY: `lower` has order × order cells, and `v` and `out` have keep × order each, as the slices have checked. The
-        // guards order this with other uses of the same memory.
+        // SAFETY: `lower` has order × order cells, and `v` and `out` have keep × order each, as the
+        // slices have checked. The guards order this with other uses of the same memory.
         unsafe {
             let (lower, v, out) = (lower as *const f64, v as *const f64, out as *mut f64);
             blas_sys::cublasDsymm_v2(self.blas, left, upper, n, k, &one, lower, n, v, n, &minus_one, out, n).result()
@@ -142,9 +149,10 @@ impl Libraries {
         .map_err(failed)
     }
 
-    /// Replaces the last rows of a symmetric matrix, given by its lower triangle, by eigenvectors, one per row, by increasing
-    /// eigenvalue: by the leading `wanted` ones if these are at most half of them, otherwise by all. Returns their number,
-    /// or `None` if the method has not converged.
+    /// Replaces the last rows of a symmetric matrix, given by its lower triangle, by eigenvectors,
+    /// one per row, by increasing eigenvalue: by the leading `wanted` ones if these are at most
+    /// half of them, otherwise by all. Returns their number, or `None` if the method has not
+    /// converged.
     pub(super) fn eigen(
         &self,
         card: &Cuda,
@@ -159,8 +167,8 @@ impl Libraries {
         self.eigen_of_all(card, matrix, order, if wanted <= order / 2 { wanted } else { order }, values)
     }
 
-    /// The same by a reduction of the whole matrix to a tridiagonal one, which takes the most time however many eigenvectors
-    /// are wanted.
+    /// The same by a reduction of the whole matrix to a tridiagonal one, which takes the most time
+    /// however many eigenvectors are wanted.
     #[allow(unsafe_code)]
     pub(super) fn eigen_of_all(
         &self,
@@ -198,8 +206,8 @@ impl Libraries {
         {
             let ((matrix, _m), (values, _v)) = (matrix.device_ptr_mut(stream), values.device_ptr_mut(stream));
             let ((work, _w), (info, _i)) = (work.device_ptr_mut(stream), info.device_ptr_mut(stream));
-            // SAFETY: `matrix` has order × order cells, `values` has `order`, and the workspace the size that was asked for.
-            // The guards order this with other uses of the same memory.
+            // SAFETY: `matrix` has order × order cells, `values` has `order`, and the workspace the
+            // size that was asked for. The guards order this with other uses of the same memory.
             unsafe {
                 let (matrix, values, work) = (matrix as *mut f64, values as *mut f64, work as *mut f64);
                 let (handle, count, info) = (self.solver, &mut count, info as *mut i32);

@@ -1,13 +1,15 @@
-//! Copies between ordinary memory and a card, through page-locked memory that the card reads and writes by itself.
+//! Copies between ordinary memory and a card, through page-locked memory that the card reads and
+//! writes by itself.
 //!
 //! ```text
 //! rows ──core──► [ page-locked ] ──card──► memory of the card
 //! rows ──core──► [ page-locked ] ──┘
 //! ```
 //!
-//! Numbers are divided into parts. Each core fills parts of its own and queues their copies, so no core waits for another.
-//! A part is small enough to stay in the cache of a core, and numbers that the host keeps beside it are written past the
-//! cache, so that they cost one write to memory and no read.
+//! Numbers are divided into parts. Each core fills parts of its own and queues their copies, so no
+//! core waits for another. A part is small enough to stay in the cache of a core, and numbers that
+//! the host keeps beside it are written past the cache, so that they cost one write to memory and
+//! no read.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -64,7 +66,8 @@ impl Staging {
             .try_for_each(|(numbers, mut to)| self.send_part(&mut to, |part: &mut [f64]| part.copy_from_slice(numbers)))
     }
 
-    /// Makes numbers, copies them to the card and, if `keep`, to `home`, and returns whether they are valid.
+    /// Makes numbers, copies them to the card and, if `keep`, to `home`, and returns whether they
+    /// are valid.
     pub(super) fn send_made<T: Staged>(
         &self,
         home: &mut [f64],
@@ -104,8 +107,9 @@ impl Staging {
         Ok(())
     }
 
-    /// Copies a few numbers to the card with a kernel of another queue, which reads page-locked memory itself. So they need not
-    /// wait for the copies of rows that are under way. They may change as soon as this returns.
+    /// Copies a few numbers to the card with a kernel of another queue, which reads page-locked
+    /// memory itself. So they need not wait for the copies of rows that are under way. They may
+    /// change as soon as this returns.
     #[allow(unsafe_code)]
     pub(super) fn send_now(
         &self,
@@ -120,7 +124,8 @@ impl Staging {
             let place: &mut [f64] = bytemuck::cast_slice_mut(part.as_mut_slice()?);
             place[..numbers.len()].copy_from_slice(numbers);
             {
-                // SAFETY: only the address is used. The guard makes later uses of the part wait for the kernel.
+                // SAFETY: only the address is used. The guard makes later uses of the part wait for
+                // the kernel.
                 let (from, _read) = unsafe { part.stream_synced_slice(queue) };
                 let rows = RowsOnCard { address: from.as_ptr() as u64, rows: 1, columns: numbers.len(), narrow: false };
                 kernels.take_over(queue, rows, &mut to.slice_mut(start..start + numbers.len()))?;
@@ -170,8 +175,8 @@ fn parts_of<'a, T>(whole: &'a mut CudaViewMut<'_, T>, cells: usize) -> Vec<CudaV
 /// Reserves page-locked memory, which begins at the start of a page.
 #[allow(unsafe_code)]
 fn new_part(context: &Arc<CudaContext>) -> Result<PinnedHostSlice<u8>, DriverError> {
-    // SAFETY: the memory is written before it is read: by a core before the card reads it, and by the card before a core
-    // reads it. Any bytes are valid numbers.
+    // SAFETY: the memory is written before it is read: by a core before the card reads it, and by
+    // the card before a core reads it. Any bytes are valid numbers.
     unsafe { context.alloc_pinned_with_flags(PART_BYTES, 0) }
 }
 
@@ -184,8 +189,9 @@ fn transfer_to_card<T: DeviceRepr>(
 ) -> Result<(), DriverError> {
     stream.context().bind_to_thread()?;
     let bytes = to.len() * size_of::<T>();
-    // SAFETY: both ranges have this number of bytes. The guards make the stream wait for earlier uses of both, and later uses
-    // of both wait for this copy; `as_mut_slice` waits for the event of the part before it is written again.
+    // SAFETY: both ranges have this number of bytes. The guards make the stream wait for earlier
+    // uses of both, and later uses of both wait for this copy; `as_mut_slice` waits for the event
+    // of the part before it is written again.
     unsafe {
         let (from, _read) = part.stream_synced_slice(stream);
         let (to, _written) = to.device_ptr_mut(stream);
@@ -202,7 +208,8 @@ fn transfer_from_card(
 ) -> Result<(), DriverError> {
     stream.context().bind_to_thread()?;
     let bytes = from.len() * size_of::<f64>();
-    // SAFETY: as in `transfer_to_card`; `as_slice` waits for the event of the part before it is read.
+    // SAFETY: as in `transfer_to_card`; `as_slice` waits for the event of the part before it is
+    // read.
     unsafe {
         let (to, _written) = part.stream_synced_mut_slice(stream);
         let (start, _read) = from.device_ptr(stream);

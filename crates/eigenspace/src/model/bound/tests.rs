@@ -1,5 +1,5 @@
-//! Every formula of the bounds, computed by hand from the equations in the documentation: a bound may be neither smaller
-//! nor larger than they say.
+//! Every formula of the bounds, computed by hand from the equations in the documentation: a bound
+//! may be neither smaller nor larger than they say.
 //!
 //! The numbers are multiples of u, so that terms of rounding are as large as the others.
 
@@ -148,7 +148,8 @@ fn an_error_of_a_difference_of_means_changes_the_scatter_by_three_terms() {
     let off = array![6.0 * U, 8.0 * U, 0.0];
     let lengths = (13.0, 10.0 * U);
     let scatter = |c: f64, off: f64| off * (2.0 * c.abs() + off);
-    // θ is 64 u, or the largest error of a mean relative to the spread, except for means that are hardly known.
+    // θ is 64 u, or the largest error of a mean relative to the spread, except for means that are
+    // hardly known.
     let cases = [
         (array![1.0, 1.0, 0.0], 64.0 * U, 2.0),
         (array![1e-4, 1.0, 0.0], 6e2 * U, 2.0),
@@ -157,7 +158,8 @@ fn an_error_of_a_difference_of_means_changes_the_scatter_by_three_terms() {
     ];
     for (q, theta, features) in cases {
         let feature = |c: f64, off: f64| features * (theta * c * c + off * off / theta + off * off);
-        // The mean of the third feature is exact: its term remains if it varies, because of the other features.
+        // The mean of the third feature is exact: its term remains if it varies, because of the
+        // other features.
         let third = if q[2] > 0.0 { feature(12.0, 0.0) } else { 0.0 };
         let expected = Bound {
             noise: start.noise + lengths.1 * (2.0 * lengths.0 + lengths.1),
@@ -210,7 +212,8 @@ fn moments(weight: f64, scatter: Array1<f64>) -> Moments {
 
 #[test]
 fn a_block_adds_the_rounding_of_its_sums_and_of_its_center() {
-    // Weight 3 before, 4 in the block, whose mean is a step away from the point that it was summed around.
+    // Weight 3 before, 4 in the block, whose mean is a step away from the point that it was summed
+    // around.
     let (start, roundings) = (only(U, array![2.0, 3.0] * U, array![5.0, 7.0] * U, array![11.0, 13.0] * U), 10.0);
     let before = moments(3.0, array![16.0, 1.0]);
     let (step, c, added) = (array![2.0, -3.0], array![1.0, 6.0], array![9.0, 4.0]);
@@ -239,7 +242,8 @@ fn a_block_of_no_weight_changes_nothing() {
 fn squares_below_the_smallest_number_are_counted() {
     let (weight, smallest) = (5.0, f64::MIN_POSITIVE);
     let vanished = weight * smallest;
-    // A square is reliable from w m / u on, where m is the smallest normal number; a step tells a feature that varies.
+    // A square is reliable from w m / u on, where m is the smallest normal number; a step tells a
+    // feature that varies.
     let squares = array![0.9 * vanished / U, vanished / U, 0.0, 0.0, 1.0];
     let step = array![0.0, 1.0, 1e-200, 0.0, 1.0];
     let mut found = Bound::exact(5);

@@ -1,5 +1,5 @@
-//! Every claim, computed by hand from the equations in the documentation: what trials cannot see is a claim that is true
-//! but weaker than it should be.
+//! Every claim, computed by hand from the equations in the documentation: what trials cannot see is
+//! a claim that is true but weaker than it should be.
 
 use ndarray::{Array1, Array2, array};
 
@@ -11,7 +11,8 @@ use crate::model::spectrum::Spectrum;
 
 const U: f64 = f64::EPSILON / 2.0;
 
-/// λ = 16, 8, 2 and −1 ≤ E ≤ 3, with rounding of 0.5, and a total scatter of 40 that is known up to 2.
+/// λ = 16, 8, 2 and −1 ≤ E ≤ 3, with rounding of 0.5, and a total scatter of 40 that is known up to
+/// 2.
 fn certificate() -> Certificate {
     Certificate {
         lost: 3.0,

@@ -1,5 +1,5 @@
-//! Centers rows on a card. The card computes the two sums over the rows, in the order of [`Moments::absorb`], so that the
-//! results are the same to the bit.
+//! Centers rows on a card. The card computes the two sums over the rows, in the order of
+//! [`Moments::absorb`], so that the results are the same to the bit.
 
 use ndarray::{Array1, ArrayView1};
 
@@ -9,7 +9,8 @@ use crate::linalg::{Card, Matrix, SUMMED_ROWS};
 use crate::model::weight::Weight;
 
 impl Moments {
-    /// Like [`absorb`](Self::absorb), for the first `rows` rows on a card; `row` returns one of them before it is centered.
+    /// Like [`absorb`](Self::absorb), for the first `rows` rows on a card; `row` returns one of
+    /// them before it is centered.
     pub(crate) fn absorb_on_card<'a>(
         &self,
         card: &dyn Card,

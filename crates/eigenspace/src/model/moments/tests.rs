@@ -1,5 +1,5 @@
-//! Moments of small sets of rows, computed by hand: what only enters bounds and divisors, and so does not change
-//! directions.
+//! Moments of small sets of rows, computed by hand: what only enters bounds and divisors, and so
+//! does not change directions.
 
 use ndarray::{Array2, array};
 
@@ -12,7 +12,8 @@ fn moments(mut rows: Array2<f64>, weights: Option<&[f64]>) -> Moments {
 
 #[test]
 fn a_block_is_centered_between_the_means() {
-    // Nine rows of mean 3, and three of mean 7 with weights that sum to 7: w = 16, 1 − β = √(9 / 16).
+    // Nine rows of mean 3, and three of mean 7 with weights that sum to 7: w = 16, 1 − β = √(9 /
+    // 16).
     let before = moments(array![[1.0], [1.0], [1.0], [3.0], [3.0], [3.0], [5.0], [5.0], [5.0]], None);
     let mut rows = array![[4.0], [7.0], [10.0]];
     let weights = [1.0, 5.0, 1.0];

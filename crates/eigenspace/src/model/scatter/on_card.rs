@@ -1,4 +1,5 @@
-//! Reads a scatter that is on a card: the pending rows are added there, and only the directions come back.
+//! Reads a scatter that is on a card: the pending rows are added there, and only the directions
+//! come back.
 
 use ndarray::{Array2, ArrayView1};
 
@@ -10,7 +11,8 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
 use crate::model::truncation::{Components, Truncation};
 
-/// Copies on a card, which a read may change: M and its rounding errors, and the pending rows with their number.
+/// Copies on a card, which a read may change: M and its rounding errors, and the pending rows with
+/// their number.
 pub(crate) struct Copies {
     pub(crate) matrix: Matrix,
     pub(crate) low: Matrix,
@@ -18,8 +20,8 @@ pub(crate) struct Copies {
 }
 
 impl Scatter {
-    /// Like [`absorb`](Scatter::absorb) for a copy of the scatter, followed by [`model_on`](Scatter::model_on); `row`
-    /// returns one of the rows before it is centered.
+    /// Like [`absorb`](Scatter::absorb) for a copy of the scatter, followed by
+    /// [`model_on`](Scatter::model_on); `row` returns one of the rows before it is centered.
     pub(crate) fn read_on_card<'a>(
         &self,
         card: &dyn Card,
@@ -45,8 +47,9 @@ impl Scatter {
     }
 }
 
-/// The leading directions of a scatter on a card. If features have different scales or do not vary, or the eigenproblem fails
-/// its check, the matrix comes back to the host and is decomposed as any other.
+/// The leading directions of a scatter on a card. If features have different scales or do not vary,
+/// or the eigenproblem fails its check, the matrix comes back to the host and is decomposed as any
+/// other.
 fn reduce_on_card(
     card: &dyn Card,
     matrix: &Matrix,

@@ -1,4 +1,5 @@
-//! Splits of models written by hand, with bounds of known size: what a split rejects, and what it adds to the bound.
+//! Splits of models written by hand, with bounds of known size: what a split rejects, and what it
+//! adds to the bound.
 
 use ndarray::array;
 
@@ -153,7 +154,8 @@ fn taking_everything_out_leaves_no_more_than_the_bound_explains() {
 
 #[test]
 fn a_feature_cannot_lose_more_than_its_scatter() {
-    // Much was dropped from the whole, so that directions explain any part; the scatter of features is exact.
+    // Much was dropped from the whole, so that directions explain any part; the scatter of features
+    // is exact.
     let whole = model(9, 9.0, &[1.0], array![1.0, 1.0, 0.0], Bound::exact(3).losing(100.0));
     let part = model(4, 4.0, &[5.0], array![5.0, 0.0, 0.0], Bound::exact(3));
     let Error::NotAPart { scatter, allowed, truncated: true } = whole.split(&part).expect_err("not a part") else {
@@ -175,7 +177,8 @@ fn scatter_of(rest: &Rest) -> Array2<f64> {
 #[test]
 fn scatters_are_subtracted_in_units_of_their_spread() {
     let noisy = Bound { feature_noise: array![0.0, 25.0, 0.0], ..Bound::exact(3) };
-    // The spread is the scatter of the directions, of the feature, or of the rounding, whichever is largest.
+    // The spread is the scatter of the directions, of the feature, or of the rounding, whichever is
+    // largest.
     let whole = model(9, 9.0, &[16.0, 9.0], array![4.0, 12.0, 0.0], noisy);
     let part = model(4, 4.0, &[4.0], array![4.0, 0.0, 0.0], Bound::exact(3));
     let rest = whole.scatter_without(&part, &array![0.0, 2.0, 0.0]);
@@ -211,7 +214,8 @@ fn directions_of_the_part_outside_of_the_whole_are_subtracted_too() {
             model(count, count as f64, &squared, q, Bound::exact(3))
         };
         let (whole, part) = (scaled(9, &[16.0, 9.0]), scaled(4, &[4.0, 1.0]));
-        // The largest length is that of the whole, of the part, or of c; 8 u (r₃ + r₂ + 1 + 16) times its square.
+        // The largest length is that of the whole, of the part, or of c; 8 u (r₃ + r₂ + 1 + 16)
+        // times its square.
         for (c, greatest) in [(1.0, 4.0), (5.0, 5.0)] {
             let rest = whole.span_without(&part, &array![0.0, 0.0, c * scale.sqrt()], 3);
             let left = scatter_of(&rest) / scale;

@@ -5,9 +5,10 @@
 //! T² = Σ_j e_j Σ_{i≤k} V_ij z_i (w − 1) / s_i²        Q = Σ_j r_j²        ‖e‖² = Σ_{i≤k} z_i² + Q
 //! ```
 //!
-//! The terms of the two sums over the features j are their contributions. Those to T² may be negative: such a feature is
-//! on the side of the mean where the other features of the row do not suggest it. z_i² / ‖e‖² is the squared cosine of
-//! the angle between the centered row and component i.
+//! The terms of the two sums over the features j are their contributions. Those to T² may be
+//! negative: such a feature is on the side of the mean where the other features of the row do not
+//! suggest it. z_i² / ‖e‖² is the squared cosine of the angle between the centered row and
+//! component i.
 
 use ndarray::{Array1, Array2, ArrayView1};
 
@@ -17,7 +18,8 @@ use crate::model::view::View;
 use crate::rows::block::Block;
 use crate::rows::missing::Missing;
 
-/// What each feature of some rows contributes to their T² and Q; one row for each row, one column for each feature.
+/// What each feature of some rows contributes to their T² and Q; one row for each row, one column
+/// for each feature.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Contributions {
@@ -59,8 +61,9 @@ impl View {
         Ok(Contributions { hotelling, squared_distance: residual.mapv(|r| r * r) })
     }
 
-    /// The squared cosine of the angle between each centered row and each component: the share of the row's squared length
-    /// that lies along the component. 0 for a row at the mean, NaN for rows that are skipped.
+    /// The squared cosine of the angle between each centered row and each component: the share of
+    /// the row's squared length that lies along the component. 0 for a row at the mean, NaN for
+    /// rows that are skipped.
     pub fn squared_cosines<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array2<f64>, Error> {
         let centered = self.centered(rows.into())?;
         let length = |row: ArrayView1<'_, f64>| row.dot(&row).sqrt();
@@ -72,7 +75,8 @@ impl View {
         Ok(cosines)
     }
 
-    /// e: the rows in the units of the view, centered, with missing cells filled; NaN stays where rows are skipped.
+    /// e: the rows in the units of the view, centered, with missing cells filled; NaN stays where
+    /// rows are skipped.
     fn centered(&self, rows: Block<'_>) -> Result<Array2<f64>, Error> {
         let incomplete = self.incomplete(&rows)?;
         if incomplete.is_none() {

@@ -5,9 +5,9 @@
 //! share = Σ d̂² / Σ d²       for the rows of the model: Σ_{i≤k} s_i² / Σ_j q_j, the explained variance ratio
 //! ```
 //!
-//! A projection shortens distances and never lengthens them. The share is determined by the variance, because
-//! Σ_{i<j} d_ij² = n Σ_i ‖x_i − μ‖². The other numbers are not: they tell whether single distances collapse, and whether
-//! rows that are near each other stay near.
+//! A projection shortens distances and never lengthens them. The share is determined by the
+//! variance, because Σ_{i<j} d_ij² = n Σ_i ‖x_i − μ‖². The other numbers are not: they tell whether
+//! single distances collapse, and whether rows that are near each other stay near.
 
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
@@ -16,14 +16,15 @@ use crate::error::Error;
 use crate::model::view::View;
 use crate::rows::block::Block;
 
-/// How well a projection on the components of a view preserves the distances between rows. All values are 1 if every
-/// distance is preserved.
+/// How well a projection on the components of a view preserves the distances between rows. All
+/// values are 1 if every distance is preserved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct DistancesKept {
     /// Number of pairs of different rows.
     pub pairs: u64,
-    /// The sum of the squared distances between scores, divided by that of the distances between rows.
+    /// The sum of the squared distances between scores, divided by that of the distances between
+    /// rows.
     pub share: f64,
     /// The mean of the ratios of a distance between scores to the distance between the rows.
     pub mean: f64,
@@ -39,7 +40,8 @@ struct Sums {
     pairs: u64,
     ratios: f64,
     lost: f64,
-    /// Of the distances between rows and between scores: sums, sums of squares, and the sum of products.
+    /// Of the distances between rows and between scores: sums, sums of squares, and the sum of
+    /// products.
     rows: f64,
     scores: f64,
     rows_squared: f64,
@@ -48,8 +50,9 @@ struct Sums {
 }
 
 impl View {
-    /// How well the components preserve the distances between all pairs of these rows, in the units of the view and without
-    /// whitening. n rows take n² D / 2 operations; for many rows, pass a sample of them. Pairs of equal rows do not count.
+    /// How well the components preserve the distances between all pairs of these rows, in the units
+    /// of the view and without whitening. n rows take n² D / 2 operations; for many rows, pass a
+    /// sample of them. Pairs of equal rows do not count.
     ///
     /// ```
     /// use eigenspace::{EigenspaceModel, View};
@@ -71,7 +74,8 @@ impl View {
             rows *= &scales;
         }
         let of_row = |i: usize| (i + 1..rows.nrows()).fold(Sums::default(), |sums, j| sums.with(&rows, &scores, i, j));
-        // One sum for each row, added in order, so that the result does not depend on the number of threads.
+        // One sum for each row, added in order, so that the result does not depend on the number of
+        // threads.
         let sums: Vec<Sums> = (0..rows.nrows()).into_par_iter().map(of_row).collect();
         Ok(sums.into_iter().fold(Sums::default(), Sums::plus).kept())
     }

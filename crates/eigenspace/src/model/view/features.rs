@@ -4,8 +4,8 @@
 //! cos²_j = Σ_i λ_i V_ij² / var_j        contribution_j = Σ_i λ_i V_ij² / Σ_i λ_i        i: the chosen components
 //! ```
 //!
-//! cos²_j is the share of the feature's variance that lies along the components, the squared length of its arrow in a
-//! correlation circle. The contributions of all features sum to 1.
+//! cos²_j is the share of the feature's variance that lies along the components, the squared length
+//! of its arrow in a correlation circle. The contributions of all features sum to 1.
 
 use ndarray::Array1;
 
@@ -27,8 +27,8 @@ pub struct FeatureSummary {
 }
 
 impl View {
-    /// A summary of each feature and of its part in these components, counted from 0. Components that the view does not
-    /// have are left out.
+    /// A summary of each feature and of its part in these components, counted from 0. Components
+    /// that the view does not have are left out.
     pub fn feature_summary(&self, components: &[usize]) -> Result<FeatureSummary, Error> {
         let (model, features) = (self.model(), self.features());
         let variances = model.explained_variance(0.0)?;

@@ -5,8 +5,8 @@
 //! C = V_kᵀ diag(λ − σ²) V_k + σ² I
 //! ```
 //!
-//! The likelihood is that of probabilistic PCA (Tipping & Bishop 1999). In a standardized view all of this is about
-//! the standardized rows.
+//! The likelihood is that of probabilistic PCA (Tipping & Bishop 1999). In a standardized view all
+//! of this is about the standardized rows.
 
 use ndarray::{Array1, Array2};
 
@@ -18,13 +18,14 @@ use crate::rows::block::Block;
 use crate::rows::missing::Missing;
 
 impl View {
-    /// Hotelling's T² of each row: how unusual it is inside the subspace of the components. NaN for rows that are
-    /// skipped.
+    /// Hotelling's T² of each row: how unusual it is inside the subspace of the components. NaN for
+    /// rows that are skipped.
     pub fn hotelling<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array1<f64>, Error> {
         Ok(self.measured(rows.into())?.1)
     }
 
-    /// Q of each row: its squared distance to the subspace of the components. NaN for rows that are skipped.
+    /// Q of each row: its squared distance to the subspace of the components. NaN for rows that are
+    /// skipped.
     pub fn squared_distance<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array1<f64>, Error> {
         Ok(self.measured(rows.into())?.0)
     }
@@ -46,8 +47,8 @@ impl View {
         self.model().limits(confidence)
     }
 
-    /// The log-likelihood of each row, for rows that are normal with the covariance of the view. NaN for rows that are
-    /// skipped.
+    /// The log-likelihood of each row, for rows that are normal with the covariance of the view.
+    /// NaN for rows that are skipped.
     pub fn log_likelihood<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array1<f64>, Error> {
         let (model, features) = (self.model(), self.features());
         let hidden = features - model.n_components();
@@ -66,7 +67,8 @@ impl View {
         Ok(ranges.mapv(|range| -0.5 * (constant + range)))
     }
 
-    /// C, the covariance of the features: that of the components, and noise along all other directions.
+    /// C, the covariance of the features: that of the components, and noise along all other
+    /// directions.
     pub fn covariance(&self) -> Result<Array2<f64>, Error> {
         let noise = self.noise_variance()?;
         let scale = self.explained_variance()?.mapv(|variance| variance - noise);
@@ -79,15 +81,15 @@ impl View {
         self.model().precision()
     }
 
-    /// Loadings, one row per feature: √λ_i V_ij, the covariance of feature j with the scores along component i scaled
-    /// to unit variance (ddof = 0).
+    /// Loadings, one row per feature: √λ_i V_ij, the covariance of feature j with the scores along
+    /// component i scaled to unit variance (ddof = 0).
     pub fn loadings(&self) -> Result<Array2<f64>, Error> {
         let deviations = self.with_zeros(self.model().explained_variance(0.0)?).mapv(f64::sqrt);
         Ok(self.component_rows().reversed_axes() * &deviations)
     }
 
-    /// Loadings divided by the standard deviation of their feature: correlations of features with components. A
-    /// constant feature has no correlation; its entries are 0.
+    /// Loadings divided by the standard deviation of their feature: correlations of features with
+    /// components. A constant feature has no correlation; its entries are 0.
     pub fn correlations(&self) -> Result<Array2<f64>, Error> {
         let deviations = self.model().feature_variance(0.0)?.mapv(f64::sqrt);
         let mut loadings = self.loadings()?;

@@ -1,15 +1,16 @@
-//! A view of a model: in which units, how many components, whitened or not, and what happens to missing cells.
+//! A view of a model: in which units, how many components, whitened or not, and what happens to
+//! missing cells.
 //!
 //! ```text
 //! z = diag(σ) (x − μ) projected on k components          σ = 1 (raw), 1 / standard deviation (standardized), or given
 //! ```
 //!
-//! A model is stored in the units of its rows. The command, the Python package and programs look at it through a
-//! view, which does everything that they show: scores, reconstructed rows, distances, limits, covariance and
-//! likelihood. So they agree with each other.
+//! A model is stored in the units of its rows. The command, the Python package and programs look at
+//! it through a view, which does everything that they show: scores, reconstructed rows, distances,
+//! limits, covariance and likelihood. So they agree with each other.
 //!
-//! Missing cells of rows are an error, make the results of their row NaN (`Missing::Skip`), or are filled with the
-//! model's estimates (`Missing::Impute`).
+//! Missing cells of rows are an error, make the results of their row NaN (`Missing::Skip`), or are
+//! filled with the model's estimates (`Missing::Impute`).
 
 mod completion;
 mod contributions;
@@ -36,8 +37,8 @@ use crate::model::scaled::Scaled;
 use crate::model::truncation::Components;
 use crate::rows::missing::Missing;
 
-/// A view of a model: raw, standardized or scaled, with a number of components, whitening, and a policy for missing
-/// cells.
+/// A view of a model: raw, standardized or scaled, with a number of components, whitening, and a
+/// policy for missing cells.
 ///
 /// ```
 /// use eigenspace::{EigenspaceModel, Missing, View};
@@ -66,8 +67,9 @@ pub struct View {
 }
 
 impl EigenspaceModel {
-    /// The view of this model in which each feature is divided by its standard deviation (ddof = 0); constant features
-    /// are not scaled. The view has a copy of the model; [`View::new`] shares an [`Arc`] of it.
+    /// The view of this model in which each feature is divided by its standard deviation (ddof =
+    /// 0); constant features are not scaled. The view has a copy of the model; [`View::new`] shares
+    /// an [`Arc`] of it.
     ///
     /// ```
     /// use eigenspace::EigenspaceModel;
@@ -82,15 +84,16 @@ impl EigenspaceModel {
         View::raw(self.clone()).standardized(true)
     }
 
-    /// The view of this model in which each feature is multiplied by a scale, for example a unit conversion.
+    /// The view of this model in which each feature is multiplied by a scale, for example a unit
+    /// conversion.
     pub fn scale_by(&self, scales: ArrayView1<'_, f64>) -> Result<View, Error> {
         View::raw(self.clone()).scaled_by(scales)
     }
 }
 
 impl View {
-    /// The view that the [metadata](EigenspaceModel::metadata) of the model asks for: raw or standardized. It is not
-    /// whitened, and missing cells are an error.
+    /// The view that the [metadata](EigenspaceModel::metadata) of the model asks for: raw or
+    /// standardized. It is not whitened, and missing cells are an error.
     pub fn new(model: impl Into<Arc<EigenspaceModel>>) -> Result<Self, Error> {
         let raw = Self::raw(model);
         let standardize = raw.raw.metadata().standardize() && !raw.raw.is_empty();
@@ -104,7 +107,8 @@ impl View {
         Self { raw, scaled: None, whiten: false, missing: Missing::Refuse, extra: 0, completion, on_card: None }
     }
 
-    /// The same view with each feature divided by its standard deviation, or in the units of the rows.
+    /// The same view with each feature divided by its standard deviation, or in the units of the
+    /// rows.
     pub fn standardized(self, standardize: bool) -> Result<Self, Error> {
         let scaled = if standardize { Some(Arc::new(self.raw.standardized_model()?)) } else { None };
         Ok(self.in_units(scaled))
@@ -121,8 +125,8 @@ impl View {
         Self { scaled, on_card, ..Self::raw(self.raw) }.whiten(self.whiten).missing(self.missing)
     }
 
-    /// The same view with another number of components: a number, a share of the variance such as 0.95, or
-    /// [`Components::All`]. The directions are shared with this view, not copied.
+    /// The same view with another number of components: a number, a share of the variance such as
+    /// 0.95, or [`Components::All`]. The directions are shared with this view, not copied.
     pub fn components(mut self, components: impl Into<Components>) -> Result<Self, Error> {
         let components = components.into().check()?;
         Arc::make_mut(&mut self.raw).components = components;
@@ -133,16 +137,18 @@ impl View {
         Ok(Self { extra: 0, completion: Arc::default(), on_card, ..self })
     }
 
-    /// The same view with at least this many components, at most one for each feature. Where the rows vary in fewer
-    /// directions, the others are orthogonal to them and have no variance: their whitened scores are 0.
+    /// The same view with at least this many components, at most one for each feature. Where the
+    /// rows vary in fewer directions, the others are orthogonal to them and have no variance: their
+    /// whitened scores are 0.
     pub fn at_least(self, components: usize) -> Self {
         let extra = components.min(self.features()).saturating_sub(self.model().n_components());
         let on_card = self.on_card.map(ViewOnCard::emptied);
         Self { extra, completion: Arc::default(), on_card, ..self }
     }
 
-    /// The same view that computes the scores of many rows, and many rows from their scores, on this device, if that is
-    /// faster. They equal those of the CPU up to rounding. If the card fails, the CPU computes them.
+    /// The same view that computes the scores of many rows, and many rows from their scores, on
+    /// this device, if that is faster. They equal those of the CPU up to rounding. If the card
+    /// fails, the CPU computes them.
     pub fn device(self, device: Device) -> Result<Self, Error> {
         let on_card = device.open(self.features())?.map(ViewOnCard::new);
         Ok(Self { on_card, ..self })
@@ -170,7 +176,8 @@ impl View {
         &self.raw
     }
 
-    /// The model in the units of the view: its variances, components and certificate are those that the view reports.
+    /// The model in the units of the view: its variances, components and certificate are those that
+    /// the view reports.
     pub fn model(&self) -> &EigenspaceModel {
         self.scaled.as_ref().map_or(&self.raw, |scaled| scaled.model())
     }
@@ -210,7 +217,8 @@ impl View {
         Ok(self.with_zeros(variances))
     }
 
-    /// The standard deviation of the scores along each component (ddof = 1); 0 if there is only one row.
+    /// The standard deviation of the scores along each component (ddof = 1); 0 if there is only one
+    /// row.
     pub fn score_deviations(&self) -> Result<Array1<f64>, Error> {
         Ok(self.explained_variance()?.mapv(f64::sqrt))
     }
@@ -220,7 +228,8 @@ impl View {
         self.with_zeros(self.model().explained_variance_ratio())
     }
 
-    /// The average variance along the directions that are not components; 0 if all are, or if there is only one row.
+    /// The average variance along the directions that are not components; 0 if all are, or if there
+    /// is only one row.
     pub fn noise_variance(&self) -> Result<f64, Error> {
         let (model, features) = (self.model(), self.features());
         if self.n_components() == features || model.count() <= 1 {

@@ -4,8 +4,9 @@
 //! Z = (X − 1μᵀ) Bᵀ        X̂ = [ Z 1 ] [ B ; μᵀ ]
 //! ```
 //!
-//! The card computes in f64, whatever the precision of the rows. What it cannot do, and whatever the CPU does sooner, is
-//! computed on the CPU: sparse rows, rows with missing cells, few rows and few components.
+//! The card computes in f64, whatever the precision of the rows. What it cannot do, and whatever
+//! the CPU does sooner, is computed on the CPU: sparse rows, rows with missing cells, few rows and
+//! few components.
 
 use std::sync::{Arc, OnceLock};
 
@@ -21,10 +22,11 @@ use crate::rows::element::LARGEST_MAGNITUDE;
 
 /// Rows with fewer cells are projected on the CPU.
 const MIN_CELLS: usize = 1 << 22;
-/// The card pays from this number of components for each thread of the CPU: copying a row takes as long as this number of
-/// products with it.
+/// The card pays from this number of components for each thread of the CPU: copying a row takes as
+/// long as this number of products with it.
 const COMPONENTS_PER_THREAD: usize = 3;
-/// The same for reconstructed rows: writing them to new memory takes longer than copying rows from memory.
+/// The same for reconstructed rows: writing them to new memory takes longer than copying rows from
+/// memory.
 const SCORES_PER_THREAD: usize = 16;
 /// Cells that are on the card at a time.
 const PIECE_CELLS: usize = 1 << 27;

@@ -19,8 +19,9 @@ use crate::rows::element::Element;
 use crate::rows::missing::Missing;
 
 impl View {
-    /// The scores of rows, in their precision. Rows with missing cells are refused, have NaN scores, or are filled.
-    /// Sparse rows are not made dense; a cell that they do not store is zero, not missing.
+    /// The scores of rows, in their precision. Rows with missing cells are refused, have NaN
+    /// scores, or are filled. Sparse rows are not made dense; a cell that they do not store is
+    /// zero, not missing.
     pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
         let own_basis;
         let basis = if self.scaled.is_none() && self.extra == 0 {
@@ -50,8 +51,9 @@ impl View {
         Ok(out)
     }
 
-    /// U: the left singular vectors of the rows that the model was fitted on, in the units of the view: their scores divided
-    /// by the singular values, as [`EigenspaceModel::left_singular_vectors`](crate::EigenspaceModel::left_singular_vectors)
+    /// U: the left singular vectors of the rows that the model was fitted on, in the units of the
+    /// view: their scores divided by the singular values, as
+    /// [`EigenspaceModel::left_singular_vectors`](crate::EigenspaceModel::left_singular_vectors)
     /// computes them. They are 0 along components without variance.
     pub fn left_singular_vectors<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
         let mut vectors = self.clone().whiten(false).project(rows)?;
@@ -61,7 +63,8 @@ impl View {
         fitting(vectors)
     }
 
-    /// The rows, in their own units, that have these scores. Fewer columns than components are the leading ones.
+    /// The rows, in their own units, that have these scores. Fewer columns than components are the
+    /// leading ones.
     pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {
         let (block, basis) = (scores.into(), self.basis_of_scores(scores.into())?);
         let mut out = Array2::zeros((0, 0));
@@ -75,8 +78,9 @@ impl View {
         }
     }
 
-    /// The same, written to an array of the caller, one row for each row of scores. numpy allocates large arrays in large
-    /// pages, which are several times faster to write for the first time than what this library can allocate.
+    /// The same, written to an array of the caller, one row for each row of scores. numpy allocates
+    /// large arrays in large pages, which are several times faster to write for the first time than
+    /// what this library can allocate.
     #[doc(hidden)]
     pub fn reconstruct_into<E: Element>(
         &self,
@@ -94,7 +98,8 @@ impl View {
         }
     }
 
-    /// What the rows of these scores are combined from. The directions of the model are copied only if they are changed.
+    /// What the rows of these scores are combined from. The directions of the model are copied only
+    /// if they are changed.
     fn basis_of_scores(&self, scores: Block<'_>) -> Result<CowArray<'_, f64, Ix2>, Error> {
         let k = self.n_components();
         // Without completion and whitening, the other directions that are kept have scores too.
@@ -115,7 +120,8 @@ impl View {
         Ok(basis)
     }
 
-    /// The scores of complete rows on the card of the view; `None` if there is none, it has failed, or the CPU is faster.
+    /// The scores of complete rows on the card of the view; `None` if there is none, it has failed,
+    /// or the CPU is faster.
     fn scores_on_card<T: Real>(&self, rows: Block<'_>) -> Option<Result<Array2<T>, Error>> {
         let on_card = self.on_card.as_ref().filter(|_| rows.sparse().is_none())?;
         if !on_card.pays(rows.nrows(), self.features(), self.n_components()) {
@@ -162,7 +168,8 @@ impl View {
         basis
     }
 
-    /// Scores divided by their standard deviations if the view is whitened; 0 along components without variance.
+    /// Scores divided by their standard deviations if the view is whitened; 0 along components
+    /// without variance.
     pub(super) fn divided<T: Real>(&self, mut scores: Array2<T>) -> Result<Array2<T>, Error> {
         if !self.whiten {
             return Ok(scores);
@@ -186,7 +193,8 @@ impl View {
         Ok(if incomplete.is_empty() { None } else { Some(incomplete) })
     }
 
-    /// The indices of the rows that have results: all, or those without missing cells where the view skips the others.
+    /// The indices of the rows that have results: all, or those without missing cells where the
+    /// view skips the others.
     pub fn kept<'a>(&self, rows: impl Into<Block<'a>>) -> Vec<usize> {
         let rows = rows.into();
         let skipped = if self.missing == Missing::Skip { rows.incomplete() } else { BTreeSet::new() };

@@ -1,4 +1,5 @@
-//! Compressions: rows of a factor stay orthogonal, and what is dropped and rounded is counted as the equations say.
+//! Compressions: rows of a factor stay orthogonal, and what is dropped and rounded is counted as
+//! the equations say.
 
 use std::cell::Cell;
 
@@ -51,7 +52,8 @@ fn compressions(stream: &EigenspaceStream) -> u64 {
     }
 }
 
-/// Bound on the skew after sixteen compressions: each leaves at most the residual that `leading` accepts, with ‖T‖ ≤ 3 λ₁.
+/// Bound on the skew after sixteen compressions: each leaves at most the residual that `leading`
+/// accepts, with ‖T‖ ≤ 3 λ₁.
 fn trusted() -> f64 {
     TRUSTED_COMPRESSIONS as f64 * 12.0 * f64::EPSILON * ((100 + BLOCK) as f64).sqrt()
 }
@@ -101,7 +103,8 @@ fn moments(scatter: Array1<f64>) -> Moments {
     Moments { count: 9, weight: Weight::of_rows(9), squared_weight: 9.0, scatter, ..Moments::empty(features) }
 }
 
-/// A factor of 9 rows after this number of compressions, and its buffer: two rows that are *not* orthogonal, and `pending`.
+/// A factor of 9 rows after this number of compressions, and its buffer: two rows that are *not*
+/// orthogonal, and `pending`.
 fn factor(compressions: u64, pending: &Array2<f64>, sparse: bool) -> (Factor, RowBuffer) {
     let f = array![[4.0, 0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0, 1.0]];
     let q = array![17.0, 4.0, 0.0, 0.0, 1.0];
@@ -133,7 +136,8 @@ fn rule(standardized: bool) -> Rule<'static> {
     }
 }
 
-/// Compares the lower triangle of a Gram matrix with the products of these rows, where some are taken to be orthogonal.
+/// Compares the lower triangle of a Gram matrix with the products of these rows, where some are
+/// taken to be orthogonal.
 #[track_caller]
 fn has_products(gram: &Array2<f64>, rows: &Array2<f64>, orthogonal: usize) {
     let products = rows.dot(&rows.t());

@@ -8,7 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::support::Random;
 
-/// An accumulator in each kind of state: no rows, pending rows, a scatter and a factor, with dense and sparse rows.
+/// An accumulator in each kind of state: no rows, pending rows, a scatter and a factor, with dense
+/// and sparse rows.
 fn every_state() -> Vec<Accumulator> {
     let rows = Random::new(1).matrix(11, 3);
     let names = ["a", "größe", "\"c\""].map(String::from).to_vec();

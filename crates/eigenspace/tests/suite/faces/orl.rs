@@ -73,7 +73,8 @@ fn forty_people_arriving_one_by_one_are_the_recognizer_of_all() {
     assert_eq!((steps[39].enrolled, steps[39].rank, steps[39].tested), (200, 199, 200));
 }
 
-/// What scikit-learn 1.9 decides on the same split; `tests/python/test_faces.py` runs it again on all splits.
+/// What scikit-learn 1.9 decides on the same split; `tests/python/test_faces.py` runs it again on
+/// all splits.
 #[test]
 fn the_first_five_images_recognize_the_last_five_as_the_peer_does() {
     let album = album();
@@ -90,8 +91,9 @@ fn the_first_five_images_recognize_the_last_five_as_the_peer_does() {
     assert_eq!(right("subspace", "cosine", 40), 184, "92 %");
 }
 
-/// What `docs/FACES.md` says of the default threshold: 5 % of known people are rejected, and the strangers that are
-/// accepted. Thresholds learned from the nearest image of the same person rejected 1 % and accepted 70 %.
+/// What `docs/FACES.md` says of the default threshold: 5 % of known people are rejected, and the
+/// strangers that are accepted. Thresholds learned from the nearest image of the same person
+/// rejected 1 % and accepted 70 %.
 #[test]
 fn the_default_threshold_rejects_and_accepts_as_is_stated() {
     let album = album();

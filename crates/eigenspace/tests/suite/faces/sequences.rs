@@ -1,4 +1,5 @@
-//! After any sequence of enrolling and forgetting, a recognizer equals one that was trained on the remaining images.
+//! After any sequence of enrolling and forgetting, a recognizer equals one that was trained on the
+//! remaining images.
 
 use eigenspace::faces::{self, Faces, Recognizer};
 use eigenspace::{Block, SparseRows};

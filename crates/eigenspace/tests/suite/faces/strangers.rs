@@ -1,4 +1,5 @@
-//! The error rates at the default threshold are as documented, with strangers that are not part of the eigenspace.
+//! The error rates at the default threshold are as documented, with strangers that are not part of
+//! the eigenspace.
 
 use eigenspace::faces::{
     Classifier, FaceOptions, Metric, OpenEvaluation, OpenRates, Protocol, Recognizer, Threshold, Verdict,
@@ -12,8 +13,8 @@ use crate::support::Random;
 /// What the default threshold aims at: known people who are rejected.
 const AIM: f64 = 0.05;
 
-/// Faces that differ most in a few directions, in which images of one person differ most too: people by 30,
-/// images of one person by `varied`.
+/// Faces that differ most in a few directions, in which images of one person differ most too:
+/// people by 30, images of one person by `varied`.
 fn folk(seed: u64, people: usize, images: usize, varied: f64) -> Album {
     const LATENT: usize = 40;
     let basis = Random::new(77).matrix(LATENT, 150);
@@ -51,9 +52,9 @@ fn known_people_are_rejected_as_often_as_is_stated() {
             tested += rates.false_rejects.tested;
         }
         let share = rejected as f64 / tested as f64;
-        // 160 new images in each album, and thresholds learned from about as many: both vary as binomial counts
-        // do. Three deviations of their difference; thresholds learned from the nearest image of the same
-        // person reject 2.4 % and 3.2 %.
+        // 160 new images in each album, and thresholds learned from about as many: both vary as
+        // binomial counts do. Three deviations of their difference; thresholds learned from the
+        // nearest image of the same person reject 2.4 % and 3.2 %.
         let spread = 3.0 * (2.0 * AIM * (1.0 - AIM) / (160 * ALBUMS) as f64).sqrt();
         assert!((share - AIM).abs() < spread, "{metric}: {share}, not within {spread} of {AIM}");
     }

@@ -53,7 +53,8 @@ fn tables_cut_at_any_length_are_refused() {
             anew(&cut, &bytes[..length]);
             read += usize::from(survives(&cut, &format!("{name} of {length} bytes")));
         }
-        // A stream may end after each of its three batches; before the first, its lists have no length.
+        // A stream may end after each of its three batches; before the first, its lists have no
+        // length.
         assert_eq!(read, if name.ends_with("arrows") { 3 } else { 0 }, "cuts of {name} that were not noticed");
     }
 }

@@ -1,4 +1,5 @@
-//! Tables that are large enough to be read in parallel: the same rows and errors as with one thread.
+//! Tables that are large enough to be read in parallel: the same rows and errors as with one
+//! thread.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Parquet, and Arrow IPC as file and as stream: each table is written in all of them and must read the same.
+//! Parquet, and Arrow IPC as file and as stream: each table is written in all of them and must read
+//! the same.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

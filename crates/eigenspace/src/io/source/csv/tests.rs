@@ -87,7 +87,8 @@ fn all_options() -> [ReadOptions; 8] {
     ]
 }
 
-/// Everything that is read from a text: rows by bits, line numbers, and errors. Reading goes on after an error.
+/// Everything that is read from a text: rows by bits, line numbers, and errors. Reading goes on
+/// after an error.
 fn outcome(bytes: &[u8], most: usize, options: &ReadOptions, rows: usize, plain: bool) -> Vec<String> {
     let fails = most.is_multiple_of(7);
     let reader = Box::new(Few { bytes: bytes.to_vec(), at: 0, most, fails });
@@ -118,7 +119,8 @@ fn outcome(bytes: &[u8], most: usize, options: &ReadOptions, rows: usize, plain:
     }
 }
 
-/// The error without what it says of other columns, which depends on how much of the text was read in advance.
+/// The error without what it says of other columns, which depends on how much of the text was read
+/// in advance.
 fn without_lookahead(mut error: Error) -> Error {
     if let Error::Source { source: SourceError::NotANumber { others, all, .. }, .. } = &mut error {
         others.clear();

@@ -1,4 +1,5 @@
-//! Rows that another library has put on the card, and rows that are only there until they are compressed.
+//! Rows that another library has put on the card, and rows that are only there until they are
+//! compressed.
 
 use std::sync::Arc;
 
