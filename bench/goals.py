@@ -220,6 +220,10 @@ def section(stored: dict[str, Any], sizes: dict[str, Any]) -> str:
         if not reached:
             missed.append(goal)
     text += _sizes(sizes)
+    for name, built in sizes.items():
+        at = built["machine"]
+        measured = f"`python bench/size.py`, {at['date'][:10]}, commit {at['commit']}"
+        text += ["", f"The size of the {name}: {measured}."]
     if missed:
         text += ["", "What limits the times that miss their goal:", "", *_limits(missed, m)]
     return "\n".join([*text, END])
