@@ -462,7 +462,10 @@ fn nothing_and_too_much() {
             .contains("expected a whole number from 0 to 10")
     );
     assert!(
-        directory.refused("faces recognize r.safetensors known --classifier knn:1000000").err.contains("at most 1000")
+        directory
+            .refused("faces recognize r.safetensors known --classifier knn:1000000")
+            .err
+            .contains("1 to 1000 neighbors")
     );
 }
 
