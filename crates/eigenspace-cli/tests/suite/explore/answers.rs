@@ -140,13 +140,13 @@ fn csv(text: &[u8]) -> (Vec<String>, Vec<(String, Vec<f64>)>) {
 #[test]
 fn the_summary_is_of_k_components_even_if_fewer_are_listed() {
     let directory = Directory::new();
-    directory.write("wide.npy", crate::files::npy(&crate::oracle::table(1004, 1002, 5), "<f4", false));
+    directory.write("wide.npy", crate::files::npy(&crate::oracle::table(1100, 1002, 5), "<f8", false));
     directory.done("fit wide.npy -o wide.safetensors -q");
     let server = Server::start(&directory, "wide.safetensors");
     let found = server.ask("models/0/spectrum?k=1002");
     assert_eq!(found["components"].as_array().unwrap().len(), 1000);
     let summary = found["summary"].as_str().unwrap();
-    assert_eq!(summary, "1,002 components of 1,002 directions kept explain 100.00 % of the variance of 1,004 rows.");
+    assert_eq!(summary, "1,002 components of 1,002 directions kept explain 100.00 % of the variance of 1,100 rows.");
 }
 
 /// The numbers of a points answer: values by point, rows, classes.
