@@ -93,7 +93,7 @@ pub use options::{Format, ReadOptions};
 pub use weighted::Weighted;
 
 use crate::io::error::Error;
-#[cfg(feature = "files")]
+#[cfg(any(feature = "faces", feature = "files"))]
 pub(crate) use natural::natural;
 pub(crate) use prefetch::Prefetch;
 
