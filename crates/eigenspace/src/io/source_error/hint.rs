@@ -15,7 +15,7 @@ impl SourceError {
             Self::OtherFormat { .. } => "convert it to CSV, Parquet or NPY first".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
             Self::NoFiles => "check the spelling of the path, and that the directory contains files to read".into(),
-            Self::Malformed { format, .. } if !matches!(*format, "pattern" | "source") => "check that the file is complete and has the format that its name suggests".into(),
+            Self::Malformed { format, problem } if !matches!(*format, "pattern" | "source") => malformed(problem).into(),
             Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
             Self::ElementType { dtype } if dtype.contains("c8") || dtype.contains("c16") => "save real numbers, for example the real and the imaginary part of each number in two columns".into(),
             Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
@@ -69,6 +69,19 @@ impl SourceError {
 }
 
 /// What may be the reason why a line of text has another number of cells than the first.
+/// What to do about a file that does not have its format, from how the reader describes the problem.
+fn malformed(problem: &str) -> &'static str {
+    if problem.contains("UTF-") {
+        "save the file as UTF-8"
+    } else if problem.contains("CR alone") {
+        "save the file with line ends LF or CR LF"
+    } else if problem.contains("Feather version 1") {
+        "write the table again as Feather version 2, for example with pandas or pyarrow"
+    } else {
+        "check that the file is complete and has the format that its name suggests"
+    }
+}
+
 fn other_width(expected: usize, found: usize, place: &Place) -> &'static str {
     match (place.line, found > expected) {
         (None, _) => "",

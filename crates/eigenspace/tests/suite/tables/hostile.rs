@@ -97,7 +97,7 @@ fn bytes_that_never_were_a_table_are_refused() {
     std::fs::write(&old, b"FEA1\0\0\0\0FEA1").unwrap();
     assert_eq!(
         refusal(&old, &options()),
-        "not a valid Arrow IPC file: it is Feather version 1, and only version 2 is read"
+        "not a valid Arrow IPC file: it is Feather version 1, and only version 2 is read\nwrite the table again as Feather version 2, for example with pandas or pyarrow"
     );
 }
 

@@ -166,9 +166,9 @@ fn what_is_not_read_may_hold_anything() {
     let path = written(directory.path(), "latin.csv", b"name,x\nM\xfcller,1\n,2\n");
     let options = plain().exclude(list(&["name"]));
     assert_eq!(read(&path, &options).rows, rows_of(&[&[1.0], &[2.0]]));
-    assert_eq!(refusal(&path, &plain()), "not a valid CSV file: line 2 is not UTF-8");
+    assert_eq!(refusal(&path, &plain()), "not a valid CSV file: line 2 is not UTF-8\nsave the file as UTF-8");
     let label = plain().label("name");
-    assert_eq!(refusal(&path, &label), "not a valid CSV file: line 2 is not UTF-8");
+    assert_eq!(refusal(&path, &label), "not a valid CSV file: line 2 is not UTF-8\nsave the file as UTF-8");
 }
 
 #[test]
@@ -197,9 +197,10 @@ fn a_text_without_anything_is_refused_and_a_header_alone_has_no_rows() {
 fn files_that_are_no_text_of_ours_are_told_apart() {
     let directory = directory();
     let wide = written(directory.path(), "wide.csv", b"\xff\xfe1\0,\x002\0\n\0");
-    assert_eq!(refusal(&wide, &plain()), "not a valid CSV file: it is UTF-16, expected UTF-8");
+    assert_eq!(refusal(&wide, &plain()), "not a valid CSV file: it is UTF-16, expected UTF-8\nsave the file as UTF-8");
     let mac = written(directory.path(), "mac.csv", "x,y\r1,2\r3,4\r");
-    assert_eq!(refusal(&mac, &plain()), "not a valid CSV file: its lines end in CR alone, expected LF or CR LF");
+    let expected = "not a valid CSV file: its lines end in CR alone, expected LF or CR LF\nsave the file with line ends LF or CR LF";
+    assert_eq!(refusal(&mac, &plain()), expected);
     let absent = source::open(&[directory.path().join("absent.csv")], &plain()).err().unwrap();
     assert!(matches!(absent, Error::Io { .. }));
 }
@@ -214,7 +215,11 @@ fn a_gzip_cut_anywhere_or_changed_anywhere_is_an_error_or_the_same_rows() {
     for length in 2..bytes.len() {
         let path = written(directory.path(), "cut.csv.gz", &bytes[..length]);
         let error = read_after(&[&path], &plain(), 0, 1000).expect_err("rows are missing");
-        assert_eq!(told(&error), "not a valid CSV file: its gzip data is incomplete", "{length}");
+        assert_eq!(
+            told(&error),
+            "not a valid CSV file: its gzip data is incomplete\ncheck that the file is complete and has the format that its name suggests",
+            "{length}"
+        );
     }
     for place in 12..bytes.len() {
         let mut changed = bytes.clone();
