@@ -68,11 +68,10 @@ impl SourceError {
     }
 }
 
-/// What may be the reason why a line of text has another number of cells than the first.
 /// What to do about a file that does not have its format, from how the reader describes the problem.
 fn malformed(problem: &str) -> &'static str {
     if problem.contains("UTF-") {
-        "save the file as UTF-8"
+        "save the file as UTF-8 text"
     } else if problem.contains("CR alone") {
         "save the file with line ends LF or CR LF"
     } else if problem.contains("Feather version 1") {
@@ -82,6 +81,7 @@ fn malformed(problem: &str) -> &'static str {
     }
 }
 
+/// What may be the reason why a line of text has another number of cells than the first.
 fn other_width(expected: usize, found: usize, place: &Place) -> &'static str {
     match (place.line, found > expected) {
         (None, _) => "",

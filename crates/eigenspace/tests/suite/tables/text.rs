@@ -166,9 +166,9 @@ fn what_is_not_read_may_hold_anything() {
     let path = written(directory.path(), "latin.csv", b"name,x\nM\xfcller,1\n,2\n");
     let options = plain().exclude(list(&["name"]));
     assert_eq!(read(&path, &options).rows, rows_of(&[&[1.0], &[2.0]]));
-    assert_eq!(refusal(&path, &plain()), "not a valid CSV file: line 2 is not UTF-8\nsave the file as UTF-8");
+    assert_eq!(refusal(&path, &plain()), "not a valid CSV file: line 2 is not UTF-8\nsave the file as UTF-8 text");
     let label = plain().label("name");
-    assert_eq!(refusal(&path, &label), "not a valid CSV file: line 2 is not UTF-8\nsave the file as UTF-8");
+    assert_eq!(refusal(&path, &label), "not a valid CSV file: line 2 is not UTF-8\nsave the file as UTF-8 text");
 }
 
 #[test]
@@ -197,7 +197,10 @@ fn a_text_without_anything_is_refused_and_a_header_alone_has_no_rows() {
 fn files_that_are_no_text_of_ours_are_told_apart() {
     let directory = directory();
     let wide = written(directory.path(), "wide.csv", b"\xff\xfe1\0,\x002\0\n\0");
-    assert_eq!(refusal(&wide, &plain()), "not a valid CSV file: it is UTF-16, expected UTF-8\nsave the file as UTF-8");
+    assert_eq!(
+        refusal(&wide, &plain()),
+        "not a valid CSV file: it is UTF-16, expected UTF-8\nsave the file as UTF-8 text"
+    );
     let mac = written(directory.path(), "mac.csv", "x,y\r1,2\r3,4\r");
     let expected = "not a valid CSV file: its lines end in CR alone, expected LF or CR LF\nsave the file with line ends LF or CR LF";
     assert_eq!(refusal(&mac, &plain()), expected);
