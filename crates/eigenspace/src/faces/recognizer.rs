@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::faces::error::Error;
 use crate::faces::options::FaceOptions;
-use crate::io::source::natural::natural;
+use crate::io::source::natural;
 use crate::model::batch::Method;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::ImageShape;
