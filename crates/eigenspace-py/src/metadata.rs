@@ -8,10 +8,13 @@ use pyo3::types::PyDict;
 
 /// What is known about the rows of a model besides their values.
 ///
-/// Parameters ---------- feature_names : the name of each feature, or None standardize : whether
-/// the model is reported standardized by default; it is stored in the original units image : width,
-/// height, channels and bits of the image that a row holds, or None component_labels : labels of
-/// the first components values : any other texts, each stored under a key
+/// Parameters
+/// ----------
+/// feature_names : the name of each feature, or None
+/// standardize : whether the model is reported standardized by default; it is stored in the original units
+/// image : width, height, channels and bits of the image that a row holds, or None
+/// component_labels : labels of the first components
+/// values : any other texts, each stored under a key
 #[pyclass(frozen, eq, module = "eigenspace")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Metadata(eigenspace::Metadata);
