@@ -268,7 +268,9 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         }
         SourceError::Value { column, place, .. } if place.line.is_none() && !column.starts_with('`') => return None,
         SourceError::Value { column, value, place } if value.is_infinite() && place.line.is_some() => {
-            let na = option("--na", &value.to_string());
+            // In upper or lower case; the error has the number, not the text of the cell.
+            let words = if value > &0.0 { "inf,+inf,infinity,+infinity" } else { "-inf,-infinity" };
+            let na = option("--na", words);
             let skip = format!("to leave out the row, treat the value as missing, for example with {na} --missing skip");
             with_exclude(skip, Needed::No, column)
         }

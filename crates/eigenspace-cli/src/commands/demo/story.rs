@@ -35,7 +35,7 @@ pub(super) struct Block {
 
 impl Block {
     pub(super) const HEADINGS: [&str; 8] =
-        ["rows", "rank", "explained", "certificate", "angle to batch", "update", "batch SVD", "ratio"];
+        ["rows", "rank", "explained", "variances", "angle to batch", "update", "batch SVD", "ratio"];
 
     pub(super) fn cells(&self) -> Vec<String> {
         vec![
@@ -53,6 +53,11 @@ impl Block {
 
 pub(super) fn milliseconds(seconds: f64) -> String {
     format!("{:.1} ms", 1e3 * seconds)
+}
+
+/// A number that is 0 or tiny.
+fn small(number: f64) -> String {
+    if number == 0.0 { "0".into() } else { format!("{number:.0e}") }
 }
 
 /// All results.
@@ -86,12 +91,12 @@ pub(super) fn tell(faces: &Faces, directory: &Path) -> anyhow::Result<Story> {
         "Keeping all directions",
         format!(
             "The stream above keeps {KEPT} directions from block to block (the rank in its table includes the last block). Its \
-             certificate bounds the resulting error of the variances, relative to the largest. By default, a stream \
-             keeps all directions while that is affordable: {} for these {n} images. The certificate of that model is {}, and its \
-             first {components} components are {:.0e} away from those of the batch PCA.",
+             certificate bounds the resulting error of the variances, relative to the largest. With its default settings, a stream \
+             keeps more directions, {} for these {n} images. The certificate of that model is {}, and its \
+             first {components} components are {} away from those of the batch PCA.",
             exact.rank(),
             certificate(&exact),
-            distance(&exact, &batch, components)?
+            small(distance(&exact, &batch, components)?)
         ),
     )?;
 
@@ -103,9 +108,9 @@ pub(super) fn tell(faces: &Faces, directory: &Path) -> anyhow::Result<Story> {
         "Merging",
         format!(
             "{PARTS} models, each fitted on a quarter of the people, are merged in {} without their images. The result is \
-             {:.0e} away from the model of all images.",
+             {} away from the model of all images.",
             milliseconds(merged),
-            distance(&whole, &batch, components)?
+            small(distance(&whole, &batch, components)?)
         ),
     )?;
 
@@ -206,8 +211,8 @@ fn stream(faces: &Faces, components: usize) -> anyhow::Result<Vec<Block>> {
 /// What the columns of the table mean.
 pub(super) fn legend(components: usize) -> String {
     format!(
-        "explained: share of the variance along the first {components} components. certificate: error bound of the variances, relative to the \
-         largest. angle to batch: sine of the largest angle between these components and those of the batch PCA. update: time to add the \
+        "explained: share of the variance along the first {components} components. variances: the certificate, a bound on their \
+         errors, relative to the largest. angle to batch: sine of the largest angle between these components and those of the batch PCA. update: time to add the \
          block and read the model. ratio: batch SVD over update."
     )
 }

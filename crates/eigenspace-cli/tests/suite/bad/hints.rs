@@ -53,10 +53,10 @@ fn a_header_that_is_read_as_a_row() {
 #[test]
 fn infinite_and_huge_values() {
     let directory = Directory::with("v.csv", "a,b\n1,2\ninf,4\n5,7\n3,1\n");
-    let hint = "to leave out the row, treat the value as missing, for example with --na inf --missing skip; \
+    let hint = "to leave out the row, treat the value as missing, for example with --na inf,+inf,infinity,+infinity --missing skip; \
                 if the model does not need the column, leave it out with --exclude a";
     advised(&directory, "fit v.csv -o m -q", hint);
-    directory.done("fit v.csv --na inf --missing skip -o m -q");
+    directory.done("fit v.csv --na inf,+inf,infinity,+infinity --missing skip -o m -q");
     directory.done("fit v.csv --exclude a -o n -q");
     directory.write("v.csv", "a,b\n1,2\n1e400,4\n5,7\n");
     let hint = "remove the row, or divide the column by a constant; \

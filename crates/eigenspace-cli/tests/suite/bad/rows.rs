@@ -168,7 +168,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `infinite.csv`
       cause: line 3, column `b`: the value is inf, expected a number between -1e140 and 1e140
 
-    hint: to leave out the row, treat the value as missing, for example with --na inf --missing skip; if the model does not need the column, leave it out with --exclude b
+    hint: to leave out the row, treat the value as missing, for example with --na inf,+inf,infinity,+infinity --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
 }
 
