@@ -9,13 +9,13 @@ them, and the rest of its time. Parts can overlap, so the GPU waits for the CPU 
 the rest. The sizes are those of `size.py`.
 """
 
-import argparse
 import json
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from generated import Generated
 
 BENCH = Path(__file__).resolve().parent
 STORED = BENCH / "results" / "gpu-h200.json"
@@ -239,38 +239,19 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms"
 
 
-def with_section(text: str) -> str:
-    """Return the text of docs/GPU.md with the goals and the stored measurements."""
-    before, found, rest = text.partition(BEGIN)
-    _, closed, after = rest.partition(END)
-    if not (found and closed):
-        raise SystemExit(f"{PAGE.name} does not have the markers {BEGIN.strip()} and {END}")
+def _stored_section() -> str:
     sizes = json.loads(SIZES.read_text()) if SIZES.exists() else {}
-    return before + section(json.loads(STORED.read_text()), sizes) + after
+    return section(json.loads(STORED.read_text()), sizes)
 
 
-def write() -> None:
-    """Write the section into docs/GPU.md."""
-    PAGE.write_text(with_section(PAGE.read_text()))
-
-
-def faults() -> Iterator[str]:
-    """Yield what does not match."""
-    if PAGE.read_text() != with_section(PAGE.read_text()):
-        yield "the goals in docs/GPU.md do not match bench/results/gpu-h200.json and size.json"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--write", action="store_true", help="write the section of docs/GPU.md")
-    if parser.parse_args().write:
-        return write()
-    if found := list(faults()):
-        sys.exit("\n".join(found))
-    return None
+PART = Generated(
+    PAGE,
+    BEGIN,
+    END,
+    _stored_section,
+    "the goals in docs/GPU.md do not match bench/results/gpu-h200.json and size.json",
+)
 
 
 if __name__ == "__main__":
-    main()
+    PART.main(__doc__)

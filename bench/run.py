@@ -68,7 +68,7 @@ def main() -> None:
         import scaling
 
         scaling.measure()
-        return scaling.write()
+        return scaling.PART.write()
     if chosen.what != ["render"]:
         # Spark needs packages of other versions, so it has an environment of its own.
         for name in chosen.what or [name for name in MODULES if name != "W12"]:

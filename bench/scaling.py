@@ -27,16 +27,16 @@ measured its parts. There, x is measured too, and a block takes longer if both c
 is measured on each cluster. The tables for more workers use t of two workers, and a network.
 """
 
-import argparse
 import json
 import math
 import pickle
 import statistics
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from generated import Generated
 
 BENCH = Path(__file__).resolve().parent
 STORED = BENCH / "scaling.json"
@@ -343,39 +343,15 @@ def _bytes(value: float) -> str:
     return f"{float(f'{value / 1e3:.2g}'):g} kB"
 
 
-def with_section(text: str) -> str:
-    """Return the text of docs/SCALE.md with the tables of the stored measurements."""
-    before, found, rest = text.partition(BEGIN)
-    _, closed, after = rest.partition(END)
-    if not (found and closed):
-        raise SystemExit(f"{PAGE.name} does not have the markers {BEGIN.strip()} and {END}")
+def _stored_section() -> str:
     # Without measurements there are no tables.
-    tables = section(json.loads(STORED.read_text())) if STORED.exists() else BEGIN + END
-    return before + tables + after
+    return section(json.loads(STORED.read_text())) if STORED.exists() else BEGIN + END
 
 
-def write() -> None:
-    """Write the tables into docs/SCALE.md."""
-    PAGE.write_text(with_section(PAGE.read_text()))
-
-
-def faults() -> Iterator[str]:
-    """Yield what does not match."""
-    if PAGE.read_text() != with_section(PAGE.read_text()):
-        yield "the tables of docs/SCALE.md do not match bench/scaling.json"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--write", action="store_true", help="write the tables of docs/SCALE.md")
-    if parser.parse_args().write:
-        return write()
-    if found := list(faults()):
-        sys.exit("\n".join(found))
-    return None
+PART = Generated(
+    PAGE, BEGIN, END, _stored_section, "the tables of docs/SCALE.md do not match bench/scaling.json"
+)
 
 
 if __name__ == "__main__":
-    main()
+    PART.main(__doc__)

@@ -351,8 +351,8 @@ def write(results: dict[str, Any], cards: list[dict[str, Any]]) -> None:
     figure = BENCH / FIGURE
     figure.parent.mkdir(exist_ok=True)
     figure.write_text(overview.svg(lines(results)))
-    scaling.write()
-    goals.write()
+    scaling.PART.write()
+    goals.PART.write()
     curves = streamed.read()
     if curves is not None:
         (BENCH.parent / streamed.FIGURE).write_text(streamed.svg(curves))
@@ -366,8 +366,8 @@ def faults(results: dict[str, Any], cards: list[dict[str, Any]]) -> Iterator[str
     for name, result in results.items():
         if result["quick"]:
             yield f"bench/results/{name}.json is from a quick run, whose times are meaningless"
-    yield from scaling.faults()
-    yield from goals.faults()
+    yield from scaling.PART.faults()
+    yield from goals.PART.faults()
     if PAGE.read_text() != with_section(PAGE.read_text(), results, cards):
         yield "the summary in bench/RESULTS.md does not match bench/results"
     if README.read_text() != with_readme(README.read_text(), results):
