@@ -156,7 +156,7 @@ def child(chosen: argparse.Namespace) -> None:
             continue
         case = build()
         _say(f"{name}, {threads} thread{'s' * (threads > 1)}: {case.name}")
-        found, failed = measure.measured(case, threads, 3 if quick else measure.RUNS)
+        found, failed = measure.measured(case, threads, 3 if quick else None)
         left_out += map(str, failed)
         failures += [{"key": key} | dataclasses.asdict(failure) for failure in failed]
         for failure in failed:
