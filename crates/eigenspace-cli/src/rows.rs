@@ -106,7 +106,8 @@ fn check(
 ) -> anyhow::Result<()> {
     let path = data.first().cloned().unwrap_or_default();
     if let Some(expected) = metadata.image() {
-        columns.check_image(expected).map_err(|source| Error::Source { path: path.clone(), source })?;
+        let image = columns.image_file.clone().unwrap_or_else(|| path.clone());
+        columns.check_image(expected).map_err(|source| Error::Source { path: image, source })?;
     }
     // In a table without names, chosen columns are matched by position.
     let names = columns.names.as_ref().filter(|_| !(chosen && columns.numbered));

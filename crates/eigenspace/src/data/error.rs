@@ -106,6 +106,9 @@ impl DataError {
                 "check the network and pip's package index, \
                  or copy the faces from another place, as s1/1.pgm … s40/10.pgm"
             }
+            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                "check the spelling of the path and the current directory"
+            }
             _ => return None,
         })
     }

@@ -27,6 +27,7 @@ pub fn orl(destination: &Path, pythons: &[&str], message: &mut dyn FnMut(&str)) 
 
 /// Checks that a directory holds the 400 faces. The error names the first that is not the original.
 pub fn check_orl(directory: &Path) -> Result<(), DataError> {
+    std::fs::read_dir(directory).map_err(DataError::io("read", directory))?;
     faces::verify(directory, &catalog()?)
 }
 

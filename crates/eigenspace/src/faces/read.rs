@@ -118,7 +118,7 @@ impl FaceReader {
         let image = source.columns().image.ok_or(Error::NoImages)?;
         let size = (image.width(), image.height());
         if let Some(expected) = wanted.filter(|wanted| *wanted != size) {
-            let path = data.first().cloned().unwrap_or_default();
+            let path = source.columns().image_file.clone().unwrap_or_default();
             return Err(at(path, SourceError::ImageSize { expected, found: size }));
         }
         let reader = Self {

@@ -33,7 +33,7 @@ fn images_of_another_size_are_refused_and_resized_when_told() {
     assert_snapshot!(directory.refused("faces enroll r.safetensors large --person eva"), @"
     exit: 2
     ----- stderr -----
-    error: cannot read rows from `large`
+    error: cannot read rows from `large/1.pgm`
       cause: the image is 18x16, expected 9x8
 
     hint: resize all images to one size with --resize 9x8

@@ -51,7 +51,7 @@ fn images_of_two_sizes() {
     assert_snapshot!(directory.refused("project m.safetensors other"), @"
     exit: 2
     ----- stderr -----
-    error: cannot read rows from `other`
+    error: cannot read rows from `other/1.pgm`
       cause: the image is 1x4, expected 2x2
 
     hint: resize all images to one size with --resize 2x2

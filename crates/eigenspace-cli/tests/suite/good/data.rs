@@ -44,6 +44,14 @@ fn a_directory_of_something_else_is_refused_and_left_alone() {
 
     hint: pass a directory that holds the original s1/1.pgm … s40/10.pgm; `eigenspace data orl` fetches them into a new directory
     ");
+    assert_snapshot!(directory.refused("data orl none --check"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read `none`
+      cause: No such file or directory (os error 2)
+
+    hint: check the spelling of the path and the current directory
+    ");
     assert_snapshot!(directory.refused("data orl mine"), @"
     exit: 2
     ----- stderr -----

@@ -151,6 +151,8 @@ pub struct Columns {
     pub of_model: bool,
     /// The shape of the image that a row holds, where it holds one.
     pub image: Option<ImageShape>,
+    /// The image file that the shape was read from.
+    pub image_file: Option<PathBuf>,
     /// What the reader left out, for the user.
     pub notices: Vec<Notice>,
 }

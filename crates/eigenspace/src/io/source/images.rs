@@ -53,13 +53,19 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     let image = ImageShape::new(width, height, shape.channels).with_depth(shape.header.bits);
     let left_out = Notice::OtherImages { count: others.values().sum(), formats };
     let notices = if others.is_empty() { Vec::new() } else { vec![left_out] };
+    let image_file = Some(first.clone());
     Ok(Box::new(ImageSource {
         path: Arc::new(path.to_owned()),
         names: inside.iter().map(|file| slashed(file)).collect(),
         labels: labels(path, &inside),
         files,
         shape,
-        columns: Columns { image: Some(image), notices, ..Columns::unnamed(width * height * shape.channels) },
+        columns: Columns {
+            image: Some(image),
+            image_file,
+            notices,
+            ..Columns::unnamed(width * height * shape.channels)
+        },
         next: 0,
     }))
 }
