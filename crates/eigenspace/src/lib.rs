@@ -43,7 +43,8 @@
 //! Products run in parallel in rayon's current pool, and large eigenproblems in a fixed number of
 //! parts. The same rows in the same order give the same bytes with any number of threads. To choose
 //! the number of threads, call the functions inside `rayon::ThreadPool::install`.
-#![deny(unsafe_code)] // allowed in `io/source/window.rs` and `linalg/cuda` alone, where it is argued
+#![cfg_attr(not(feature = "cuda"), forbid(unsafe_code))]
+#![deny(unsafe_code)] // allowed in `linalg/cuda` alone, where it is argued
 
 mod device_error;
 mod error;

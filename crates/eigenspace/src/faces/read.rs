@@ -11,7 +11,7 @@
 use std::path::{Path, PathBuf};
 
 use image::{ImageDecoder, ImageReader};
-use ndarray::{Array2, s};
+use ndarray::{Array2, Axis, Slice};
 
 use crate::faces::error::Error;
 use crate::faces::options::FaceOptions;
@@ -160,8 +160,9 @@ impl FaceReader {
         let mut rows = Array2::zeros((self.blocks.iter().map(Array2::nrows).sum(), self.features));
         let mut start = 0;
         for block in &self.blocks {
-            rows.slice_mut(s![start..start + block.nrows(), ..]).assign(block);
-            start += block.nrows();
+            let end = start + block.nrows();
+            rows.slice_axis_mut(Axis(0), Slice::from(start..end)).assign(block);
+            start = end;
         }
         let kinds: Vec<(bool, Option<u8>)> = self.paths.iter().map(|path| kind(path)).collect();
         let colored = kinds.iter().filter(|kind| kind.0).count();

@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-use ndarray::{Array2, s};
+use ndarray::Array2;
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde_json::{Value, json};
 
@@ -22,6 +22,7 @@ use crate::io::tensors::{
     self, Tensor, bound_of, bound_tensors, bytes_of_rows, check_moments, floats, floats_of, integer_of, integers_of,
     moments_of, moments_tensors, shape_of,
 };
+use crate::linalg::{columns_of, rows_of};
 use crate::model::bound::Bound;
 use crate::model::moments::Moments;
 use crate::model::scatter::Scatter;
@@ -143,7 +144,7 @@ fn tensors_of(stream: &EigenspaceStream) -> Vec<Tensor<'_>> {
 fn lower_triangle(matrix: &Array2<f64>) -> Cow<'static, [u8]> {
     let mut bytes = Vec::with_capacity(size_of::<f64>() * (matrix.len() + matrix.nrows()) / 2);
     for i in 0..matrix.nrows() {
-        bytes.extend_from_slice(&bytes_of_rows(matrix.slice(s![i..=i, ..=i])));
+        bytes.extend_from_slice(&bytes_of_rows(columns_of(rows_of(matrix.view(), i..i + 1), 0..i + 1)));
     }
     Cow::Owned(bytes)
 }

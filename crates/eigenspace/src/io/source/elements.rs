@@ -25,15 +25,15 @@ enum Kind {
     F64,
 }
 
-/// Converts bytes to numbers of one type, and these to the wanted type.
-macro_rules! numbers {
-    ($elements:expr, $bytes:expr, $out:expr, $type:ty, $into:expr) => {{
+/// Appends numbers of one type, converted from bytes and to the wanted type.
+macro_rules! append {
+    ($elements:expr, $bytes:expr, $to:expr, $type:ty, $into:expr) => {{
         let into: fn($type) -> _ = $into;
-        let numbers = $out.zip($bytes.as_chunks().0);
+        let numbers = $bytes.as_chunks().0.iter();
         if $elements.big {
-            numbers.for_each(|(out, bytes)| *out = into(<$type>::from_be_bytes(*bytes)));
+            $to.extend(numbers.map(|bytes| into(<$type>::from_be_bytes(*bytes))));
         } else {
-            numbers.for_each(|(out, bytes)| *out = into(<$type>::from_le_bytes(*bytes)));
+            $to.extend(numbers.map(|bytes| into(<$type>::from_le_bytes(*bytes))));
         }
     }};
 }
@@ -79,29 +79,29 @@ impl Elements {
         matches!(self.kind, Kind::F16 | Kind::F32)
     }
 
-    /// Converts bytes to f32, for types that fit in it.
-    pub(super) fn narrow<'a>(self, bytes: &[u8], out: impl Iterator<Item = &'a mut f32>) {
+    /// Converts bytes to f32, for types that fit in it, and appends them.
+    pub(super) fn append_narrow(self, bytes: &[u8], to: &mut Vec<f32>) {
         match self.kind {
-            Kind::F16 => numbers!(self, bytes, out, f16, f16::to_f32),
-            _ => numbers!(self, bytes, out, f32, |x| x),
+            Kind::F16 => append!(self, bytes, to, f16, f16::to_f32),
+            _ => append!(self, bytes, to, f32, |x| x),
         }
     }
 
-    /// Converts bytes to f64.
-    pub(super) fn wide<'a>(self, bytes: &[u8], out: impl Iterator<Item = &'a mut f64>) {
+    /// Converts bytes to f64, and appends them.
+    pub(super) fn append_wide(self, bytes: &[u8], to: &mut Vec<f64>) {
         match self.kind {
-            Kind::Bool => numbers!(self, bytes, out, u8, |x| f64::from(u8::from(x != 0))),
-            Kind::I8 => numbers!(self, bytes, out, i8, f64::from),
-            Kind::I16 => numbers!(self, bytes, out, i16, f64::from),
-            Kind::I32 => numbers!(self, bytes, out, i32, f64::from),
-            Kind::I64 => numbers!(self, bytes, out, i64, |x| x as f64),
-            Kind::U8 => numbers!(self, bytes, out, u8, f64::from),
-            Kind::U16 => numbers!(self, bytes, out, u16, f64::from),
-            Kind::U32 => numbers!(self, bytes, out, u32, f64::from),
-            Kind::U64 => numbers!(self, bytes, out, u64, |x| x as f64),
-            Kind::F16 => numbers!(self, bytes, out, f16, f16::to_f64),
-            Kind::F32 => numbers!(self, bytes, out, f32, f64::from),
-            Kind::F64 => numbers!(self, bytes, out, f64, |x| x),
+            Kind::Bool => append!(self, bytes, to, u8, |x| f64::from(u8::from(x != 0))),
+            Kind::I8 => append!(self, bytes, to, i8, f64::from),
+            Kind::I16 => append!(self, bytes, to, i16, f64::from),
+            Kind::I32 => append!(self, bytes, to, i32, f64::from),
+            Kind::I64 => append!(self, bytes, to, i64, |x| x as f64),
+            Kind::U8 => append!(self, bytes, to, u8, f64::from),
+            Kind::U16 => append!(self, bytes, to, u16, f64::from),
+            Kind::U32 => append!(self, bytes, to, u32, f64::from),
+            Kind::U64 => append!(self, bytes, to, u64, |x| x as f64),
+            Kind::F16 => append!(self, bytes, to, f16, f16::to_f64),
+            Kind::F32 => append!(self, bytes, to, f32, f64::from),
+            Kind::F64 => append!(self, bytes, to, f64, |x| x),
         }
     }
 }

@@ -64,6 +64,8 @@ mod parquet;
 mod pgm;
 #[cfg(feature = "csv")]
 mod plain;
+#[cfg(feature = "npy")]
+mod positioned;
 pub(crate) mod prefetch;
 pub(crate) mod raw;
 #[cfg(feature = "images")]
@@ -81,8 +83,6 @@ mod thrift;
 #[cfg(feature = "files")]
 mod unsupported;
 mod weighted;
-#[cfg(feature = "npy")]
-mod window;
 
 pub use crate::io::source_error::{Needed, Place, SourceError};
 pub use block::{Columns, Origin, RowBlock, Values};

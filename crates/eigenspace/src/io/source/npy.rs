@@ -2,7 +2,7 @@
 //! column).
 //!
 //! ```text
-//! C order        rows i … i+m are contiguous:               one window of the file per block
+//! C order        rows i … i+m are contiguous:               one read per block
 //! Fortran order  rows i … i+m of column j are contiguous:   one read per column and block
 //! ```
 //!
@@ -15,13 +15,13 @@ use std::io::{ErrorKind, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ndarray::{Array2, Axis, ShapeBuilder};
+use ndarray::{Array2, ShapeBuilder};
 
 use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::elements::Elements;
 use crate::io::source::header::Header;
-use crate::io::source::window::{read_exact_at, window};
+use crate::io::source::positioned::read_parts;
 use crate::io::source::{Columns, Origin, ReadOptions, RowBlock, RowSource, SourceError, Values};
 use crate::model::metadata::ImageShape;
 
@@ -70,18 +70,24 @@ impl Layout {
         self.rows * self.row_bytes() as u64
     }
 
-    /// Converts the bytes of contiguous rows to numbers.
-    fn values(&self, bytes: &[u8], rows: usize) -> Values {
-        let shape = (rows, self.columns.count);
+    /// Converts bytes to the numbers of some rows. `read` passes the bytes, in the order of the
+    /// array and in parts of whole numbers, to the function that it is given.
+    fn values(
+        &self,
+        rows: usize,
+        read: impl FnOnce(&mut dyn FnMut(&[u8])) -> std::io::Result<()>,
+    ) -> std::io::Result<Values> {
+        let (columns, room) = (self.columns.count, rows * self.columns.count);
+        let shape = (rows, columns).set_f(self.by_column);
+        const COMPLETE: &str = "all numbers of the rows were read";
         if self.elements.is_narrow() {
-            let mut values = Array2::zeros(shape);
-            self.elements.narrow(bytes, values.iter_mut());
-            Values::F32(values)
-        } else {
-            let mut values = Array2::zeros(shape);
-            self.elements.wide(bytes, values.iter_mut());
-            Values::F64(values)
+            let mut cells = Vec::with_capacity(room);
+            read(&mut |bytes| self.elements.append_narrow(bytes, &mut cells))?;
+            return Ok(Values::F32(Array2::from_shape_vec(shape, cells).expect(COMPLETE)));
         }
+        let mut cells = Vec::with_capacity(room);
+        read(&mut |bytes| self.elements.append_wide(bytes, &mut cells))?;
+        Ok(Values::F64(Array2::from_shape_vec(shape, cells).expect(COMPLETE)))
     }
 }
 
@@ -177,10 +183,18 @@ impl Array {
         let Self { layout, store, next, arrived, .. } = self;
         let row = layout.row_bytes();
         match store {
-            Store::File { file, offset } if layout.by_column => columns(file, *offset, layout, *next, rows),
+            Store::File { file, offset } if layout.by_column => {
+                let size = layout.elements.size() as u64;
+                layout.values(rows, |convert| {
+                    (0..layout.columns.count as u64).try_for_each(|j| {
+                        let start = *offset + (j * layout.rows + *next) * size;
+                        read_parts(file, start, rows * layout.elements.size(), &mut *convert)
+                    })
+                })
+            }
             Store::File { file, offset } => {
-                let window = window(file, *offset + *next * row as u64, rows * row)?;
-                Ok(layout.values(&window, rows))
+                let start = *offset + *next * row as u64;
+                layout.values(rows, |convert| read_parts(file, start, rows * row, convert))
             }
             Store::Reader(reader) => {
                 let mut bytes = Vec::with_capacity((rows * row).min(1 << 24));
@@ -188,35 +202,13 @@ impl Array {
                 if bytes.len() < rows * row {
                     return Err(ErrorKind::UnexpectedEof.into());
                 }
-                Ok(layout.values(&bytes, rows))
+                layout.values(rows, |convert| {
+                    convert(&bytes);
+                    Ok(())
+                })
             }
         }
     }
-}
-
-/// Reads rows of an array in Fortran order.
-fn columns(file: &File, offset: u64, layout: &Layout, first: u64, rows: usize) -> std::io::Result<Values> {
-    let size = layout.elements.size();
-    let mut bytes = vec![0; rows * size];
-    let read = |j: usize, bytes: &mut [u8]| {
-        read_exact_at(file, bytes, offset + (j as u64 * layout.rows + first) * size as u64)
-    };
-    // In the order of the file: column by column.
-    let shape = (rows, layout.columns.count).f();
-    if layout.elements.is_narrow() {
-        let mut values = Array2::zeros(shape);
-        for (j, mut column) in values.axis_iter_mut(Axis(1)).enumerate() {
-            read(j, &mut bytes)?;
-            layout.elements.narrow(&bytes, column.iter_mut());
-        }
-        return Ok(Values::F32(values));
-    }
-    let mut values = Array2::zeros(shape);
-    for (j, mut column) in values.axis_iter_mut(Axis(1)).enumerate() {
-        read(j, &mut bytes)?;
-        layout.elements.wide(&bytes, column.iter_mut());
-    }
-    Ok(Values::F64(values))
 }
 
 impl RowSource for Array {

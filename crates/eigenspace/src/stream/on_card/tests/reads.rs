@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{assert_same_model, both, rows};
 use crate::device_error::DeviceError;
+use crate::linalg::rows_of;
 use crate::linalg::stand_in::StandIn;
 use crate::model::angles::subspace_distance;
 use crate::model::metadata::Metadata;
@@ -31,7 +32,7 @@ fn a_read_on_the_card_gives_what_the_cpu_gives_and_the_same_bytes_twice() {
     // 8 of 200 rows are pending, 64 of 192 rows, and 1 of 65.
     for (count, weighted) in [(200, false), (192, false), (65, true)] {
         let (mut cpu, mut card, device) = both(&options(), FEATURES);
-        let some = data.slice(ndarray::s![..count, ..]);
+        let some = rows_of(data.view(), 0..count);
         for stream in [&mut cpu, &mut card] {
             let block = Block::from(some);
             stream.update(if weighted { block.weighted(&weights[..count]) } else { block }).expect("finite");
