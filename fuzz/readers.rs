@@ -241,7 +241,7 @@ pub(crate) fn words(bytes: &[u8]) {
         let _ = fit(&options);
     }
     if let Ok(method) = text.parse::<Method>() {
-        let _ = EigenspaceModel::fit_by(ramp().view(), method, Truncation::None);
+        let _ = EigenspaceModel::fit_with(ramp().view(), method, Truncation::None);
     }
     let open = open_to("knn");
     let faces = [

@@ -80,7 +80,7 @@ impl Opened {
 
     /// The same model with another number of components; its directions are shared, not copied.
     pub(crate) fn with_components(&self, components: usize) -> anyhow::Result<Self> {
-        let view = self.view.clone().components(components)?;
+        let view = self.view.clone().with_components(components)?;
         Ok(Self { path: self.path.clone(), view, recognizer: self.recognizer })
     }
 

@@ -82,7 +82,7 @@ fn started(py: Python<'_>, wanted: usize) -> PyResult<ThreadPool> {
     let threads = threads.map_err(|error| PyMemoryError::new_err(format!("cannot start threads: {error}")))?;
     affordable(py, packed_by_a_thread().saturating_mul(threads.current_num_threads()))?;
     let rows = Array2::from_shape_fn((64, 256), |(i, j)| ((i * 7 + j * 3) % 11) as f64);
-    threads.broadcast(|_| eigenspace::EigenspaceModel::fit_by(rows.view(), Method::Gram, Truncation::None).is_ok());
+    threads.broadcast(|_| eigenspace::EigenspaceModel::fit_with(rows.view(), Method::Gram, Truncation::None).is_ok());
     Ok(threads)
 }
 

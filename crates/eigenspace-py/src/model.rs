@@ -84,7 +84,7 @@ impl Model {
             _ => decomposition(block.nrows(), block.ncols()),
         };
         let metadata = metadata.map(Metadata::of_library).unwrap_or_default();
-        let fit = || EigenspaceModel::fit_by(block, method, truncation)?.with_metadata(metadata);
+        let fit = || EigenspaceModel::fit_with(block, method, truncation)?.with_metadata(metadata);
         Ok(compute(py, cells, fit)?.into())
     }
 

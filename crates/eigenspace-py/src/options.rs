@@ -110,7 +110,7 @@ impl Settings {
             .missing(self.missing.parse()?)
             .centered(self.centered)
             .standardize(self.standardize)
-            .weights(self.weight_kind.parse()?)
+            .weight_kind(self.weight_kind.parse()?)
             .device(self.device.parse()?);
         if let Some(rank) = self.max_rank {
             options = options.max_rank(rank);

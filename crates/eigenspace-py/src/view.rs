@@ -73,7 +73,7 @@ impl View {
 
     /// Return the components, one per row.
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let components = || Ok::<_, eigenspace::Error>(self.0.component_rows());
+        let components = || Ok::<_, eigenspace::Error>(self.0.components());
         Ok(compute(py, self.cells_of_components(), components)?.into_pyarray(py))
     }
 

@@ -20,7 +20,7 @@ fn rows(n: usize, features: usize) -> Array2<f64> {
 }
 
 fn model(n: usize, features: usize, rank: usize) -> EigenspaceModel {
-    EigenspaceModel::fit_by(rows(n, features).view(), Method::Auto, Truncation::Rank(rank)).expect("finite rows")
+    EigenspaceModel::fit_with(rows(n, features).view(), Method::Auto, Truncation::Rank(rank)).expect("finite rows")
 }
 
 fn batch(criterion: &mut Criterion) {
@@ -36,7 +36,7 @@ fn batch(criterion: &mut Criterion) {
             if sensible {
                 let name = BenchmarkId::new(format!("{method:?}"), format!("{n}x{features}"));
                 group.bench_function(name, |bench| {
-                    bench.iter(|| EigenspaceModel::fit_by(data.view(), method, Truncation::None));
+                    bench.iter(|| EigenspaceModel::fit_with(data.view(), method, Truncation::None));
                 });
             }
         }

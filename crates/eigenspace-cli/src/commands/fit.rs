@@ -78,7 +78,7 @@ pub(crate) struct Fit {
 impl Fit {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let options = self.settings.options(args::components(&self.components)?)?.centered(!self.uncentered);
-        let options = options.standardize(self.standardize).weights(self.weight_kind);
+        let options = options.standardize(self.standardize).weight_kind(self.weight_kind);
         rows::spare(&self.data, &self.output).map_err(rows::advised(&self.input))?;
         rows::spare(self.input.weights.as_slice(), &self.output)?;
         rows::try_model(&self.output)?;

@@ -94,7 +94,7 @@ fn lists(rows: &[Vec<f64>]) -> ArrayRef {
 
 /// For each view a list of its components, which are lists.
 fn components(views: &[View]) -> Result<ListArray> {
-    let rows: Vec<_> = views.iter().map(View::component_rows).collect();
+    let rows: Vec<_> = views.iter().map(View::components).collect();
     let offsets = OffsetBuffer::from_lengths(rows.iter().map(|rows| rows.nrows()));
     let inner: Vec<_> = rows.iter().flat_map(|rows| rows.rows().into_iter().map(|row| row.to_vec())).collect();
     let element = Field::new_list_field(DataType::new_list(DataType::Float64, true), true);

@@ -92,7 +92,7 @@ impl Recognizer {
             }
         }
         let rows = options.pixels.apply(faces.rows.select(&order));
-        let model = EigenspaceModel::fit_by(rows.view(), Method::Auto, options.truncation())?;
+        let model = EigenspaceModel::fit_with(rows.view(), Method::Auto, options.truncation())?;
         let model = described(model.with_components(options.components)?, &options)?;
         Self::from_rows(model, options, images, rows.view())
     }

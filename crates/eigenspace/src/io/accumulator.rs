@@ -71,7 +71,7 @@ fn header_of(accumulator: &Accumulator) -> Value {
         "missing": options.missing.to_string(),
         "standardize": options.standardize,
         "truncation": options.truncation.to_string(),
-        "weights": options.weights.name(),
+        "weights": options.weight_kind.name(),
     })
 }
 
@@ -96,7 +96,7 @@ fn options_of(header: &Value) -> Result<FitOptions, FormatError> {
         missing: word(header, "missing")?,
         about_origin: read_center(text("center")?)?,
         standardize: header["standardize"].as_bool().ok_or(FormatError::Metadata { key: "standardize" })?,
-        weights: word(header, "weights")?,
+        weight_kind: word(header, "weights")?,
         ..FitOptions::new()
     })
 }
@@ -170,7 +170,7 @@ fn wrong(what: &'static str) -> FormatError {
 /// The stream that these tensors hold.
 fn stream_of(file: &SafeTensors<'_>, options: &FitOptions) -> Result<EigenspaceStream, FormatError> {
     let features = shape_of(file, "mean", 1)?[0];
-    let moments = moments_of(file, features, options.about_origin, options.weights)?;
+    let moments = moments_of(file, features, options.about_origin, options.weight_kind)?;
     let bound = bound_of(file, features)?;
     check_moments(&moments, &bound)?;
     let mut stream = options.stream(features).map_err(|_| wrong("the settings and the number of features"))?;

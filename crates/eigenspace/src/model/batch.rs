@@ -85,11 +85,11 @@ impl EigenspaceModel {
     /// # Ok::<(), eigenspace::Error>(())
     /// ```
     pub fn fit<'a>(rows: impl Into<Block<'a>>) -> Result<Self, Error> {
-        Self::fit_by(rows, Method::Auto, Truncation::None)
+        Self::fit_with(rows, Method::Auto, Truncation::None)
     }
 
     /// Batch PCA by a given method, with a truncation rule.
-    pub fn fit_by<'a>(rows: impl Into<Block<'a>>, method: Method, truncation: Truncation) -> Result<Self, Error> {
+    pub fn fit_with<'a>(rows: impl Into<Block<'a>>, method: Method, truncation: Truncation) -> Result<Self, Error> {
         let rows = rows.into();
         rows.check(rows.ncols())?;
         let truncation = truncation.check()?;

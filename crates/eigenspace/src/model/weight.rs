@@ -29,7 +29,7 @@ use crate::linalg::{two_product, two_sum};
 ///
 /// let rows = array![[1.0], [2.0], [4.0]];
 /// let block = Block::from(&rows).weighted(&[0.25, 0.5, 0.25]);           // sum to one
-/// let model = FitOptions::new().weights(WeightKind::Reliability).fit(block)?;
+/// let model = FitOptions::new().weight_kind(WeightKind::Reliability).fit(block)?;
 /// let variance = model.explained_variance(1.0)?[0];
 /// assert!((variance - 1.1875 / (1.0 - 0.375)).abs() < 1e-12);
 /// assert!(model.with_weight_kind(WeightKind::Frequency).explained_variance(1.0).is_err());

@@ -63,8 +63,8 @@ impl FitOptions {
     fn wanted(&self, rows: usize, features: usize, sparse: bool) -> Result<Option<Wanted>, Error> {
         let plan = self.plan(features)?;
         let Components::Number(converged) = self.components else { return Ok(None) };
-        let Self { components, about_origin, weights, .. } = self.clone();
-        let plain = *self == Self { components, about_origin, weights, ..Self::default() };
+        let Self { components, about_origin, weight_kind, .. } = self.clone();
+        let plain = *self == Self { components, about_origin, weight_kind, ..Self::default() };
         let wanted = Wanted { converged, kept: spare_rank(converged) };
         let better = if sparse { rows > plan.exact_rows } else { wanted.is_faster(rows, features) };
         let drops = plan.engine == Engine::Factor;

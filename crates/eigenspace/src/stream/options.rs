@@ -40,7 +40,7 @@ pub struct FitOptions {
     pub(crate) missing: Missing,
     pub(crate) about_origin: bool,
     pub(crate) standardize: bool,
-    pub(crate) weights: WeightKind,
+    pub(crate) weight_kind: WeightKind,
     pub(crate) device: Device,
 }
 
@@ -108,8 +108,8 @@ impl FitOptions {
     }
 
     /// What the weights of rows mean.
-    pub fn weights(mut self, weights: WeightKind) -> Self {
-        self.weights = weights;
+    pub fn weight_kind(mut self, weight_kind: WeightKind) -> Self {
+        self.weight_kind = weight_kind;
         self
     }
 
@@ -129,7 +129,7 @@ impl FitOptions {
 
     /// The moments of zero rows.
     pub(crate) fn nothing(&self, features: usize) -> Moments {
-        Moments::empty(features).about(self.about_origin).weighing(self.weights)
+        Moments::empty(features).about(self.about_origin).weighing(self.weight_kind)
     }
 
     /// The plan of a stream with this number of features. Rejects invalid options.

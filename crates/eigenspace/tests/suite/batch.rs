@@ -29,7 +29,7 @@ fn same_to_six(found: f64, printed: f64) {
 #[test]
 fn the_ten_points_of_the_slides_give_their_figures() {
     for method in [Method::Auto, Method::Svd, Method::Covariance, Method::Gram] {
-        let model = EigenspaceModel::fit_by(ten_points().view(), method, Truncation::None).unwrap();
+        let model = EigenspaceModel::fit_with(ten_points().view(), method, Truncation::None).unwrap();
         assert!((model.mean()[0] - 0.833).abs() < 1e-15 && (model.mean()[1] - 0.690).abs() < 1e-15);
         let variance = model.explained_variance(1.0).unwrap();
         same_to_six(variance[0], 1.571264);
@@ -85,7 +85,7 @@ fn the_three_methods_agree_with_the_oracle_and_each_other() {
         let rows = random.matrix(n, d);
         let truth = oracle(rows.view());
         for method in [Method::Auto, Method::Svd, Method::Covariance, Method::Gram] {
-            let model = EigenspaceModel::fit_by(rows.view(), method, Truncation::None).unwrap();
+            let model = EigenspaceModel::fit_with(rows.view(), method, Truncation::None).unwrap();
             let far = distance(&model, &truth);
             assert!(far.worst() <= allowed(n, d), "{n} x {d} {method:?}: {far:?}");
             assert_eq!(model.rank(), d.min(n - 1), "{n} x {d} {method:?}");
@@ -99,7 +99,7 @@ fn a_rule_is_applied_by_every_method() {
     let whole = EigenspaceModel::fit(rows.view()).unwrap();
     let dropped = whole.all_singular_values()[7].powi(2);
     for method in [Method::Auto, Method::Svd, Method::Covariance, Method::Gram] {
-        let model = EigenspaceModel::fit_by(rows.view(), method, Truncation::Rank(7)).unwrap();
+        let model = EigenspaceModel::fit_with(rows.view(), method, Truncation::Rank(7)).unwrap();
         assert_eq!(model.rank(), 7);
         let lost = model.certificate().lost();
         // The rounding of a decomposition is counted too.
@@ -112,7 +112,7 @@ fn a_rule_is_applied_by_every_method() {
 fn no_rows_at_all_are_the_empty_model() {
     let rows = Array2::<f64>::zeros((0, 4));
     for method in [Method::Auto, Method::Svd, Method::Covariance, Method::Gram] {
-        let model = EigenspaceModel::fit_by(rows.view(), method, Truncation::None).unwrap();
+        let model = EigenspaceModel::fit_with(rows.view(), method, Truncation::None).unwrap();
         assert_eq!(model, EigenspaceModel::empty(4), "{method:?}");
     }
 }

@@ -46,7 +46,7 @@ proptest! {
         let fitted = rows(&mut random, n, features);
         let fresh = rows(&mut random, 3, features);
         let k = k.min(features - 1).min(n - 2);
-        let view = View::raw(EigenspaceModel::fit(&fitted).unwrap()).standardized(standardize).unwrap().components(k).unwrap();
+        let view = View::raw(EigenspaceModel::fit(&fitted).unwrap()).standardized(standardize).unwrap().with_components(k).unwrap();
         let found = view.contributions(&fresh).unwrap();
         let (hotelling, squared) = view.readings(&fresh).unwrap();
         let cosines = view.squared_cosines(&fresh).unwrap();
@@ -86,7 +86,7 @@ proptest! {
 #[test]
 fn a_row_at_the_mean_has_no_contributions_and_no_cosines() {
     let model = EigenspaceModel::fit(&array![[1.0, 2.0], [3.0, 6.0], [5.0, 4.0]]).unwrap();
-    let view = View::new(model).unwrap().components(1).unwrap();
+    let view = View::new(model).unwrap().with_components(1).unwrap();
     let mean = array![[3.0, 4.0]];
     assert_eq!(view.contributions(&mean).unwrap().hotelling, array![[0.0, 0.0]]);
     assert_eq!(view.squared_cosines(&mean).unwrap(), array![[0.0]]);
@@ -96,7 +96,7 @@ fn a_row_at_the_mean_has_no_contributions_and_no_cosines() {
 fn skipped_rows_have_no_contributions_and_imputed_ones_those_of_the_filled_row() {
     let mut random = Random::new(7);
     let fitted = rows(&mut random, 30, 4);
-    let view = View::new(EigenspaceModel::fit(&fitted).unwrap()).unwrap().components(2).unwrap();
+    let view = View::new(EigenspaceModel::fit(&fitted).unwrap()).unwrap().with_components(2).unwrap();
     let mut fresh = rows(&mut random, 2, 4);
     fresh[[1, 2]] = f64::NAN;
     assert!(view.contributions(&fresh).is_err());
@@ -142,7 +142,7 @@ fn a_view_with_another_number_of_components_shares_the_directions() {
     let fitted = rows(&mut Random::new(5), 30, 5);
     let model = EigenspaceModel::fit(&fitted).unwrap();
     for view in [View::raw(model.clone()), model.standardize().unwrap()] {
-        let fewer = view.clone().components(2).unwrap();
+        let fewer = view.clone().with_components(2).unwrap();
         assert_eq!(fewer.model().basis().as_ptr(), view.model().basis().as_ptr());
         assert_eq!((fewer.n_components(), view.n_components()), (2, 5));
         let scores = fewer.project(&fitted).unwrap();

@@ -27,7 +27,7 @@ fn repeated_rows_keep_their_variance() {
                 FitOptions::new().fit(rows.view()).unwrap(),
                 FitOptions::new().engine(Engine::Factor).fit(rows.view()).unwrap(),
                 EigenspaceModel::empty(d).update(rows.view(), Truncation::None).unwrap(),
-                EigenspaceModel::fit_by(rows.view(), Method::Svd, Truncation::None).unwrap(),
+                EigenspaceModel::fit_with(rows.view(), Method::Svd, Truncation::None).unwrap(),
             ];
             for model in &models {
                 assert_eq!(model.rank(), k - 1, "{n} x {d}, {k} distinct");
@@ -54,7 +54,7 @@ fn one_hot_groups_and_multiples_of_a_row_are_decomposed() {
         }
         let truth = oracle(rows.view());
         for method in [Method::Auto, Method::Svd, Method::Gram, Method::Covariance] {
-            let model = EigenspaceModel::fit_by(rows.view(), method, Truncation::None).unwrap();
+            let model = EigenspaceModel::fit_with(rows.view(), method, Truncation::None).unwrap();
             assert!(distance(&model, &truth).worst() <= allowed(200, d), "{method:?}, D = {d}");
         }
         let base = random.matrix(1, 150);
@@ -173,7 +173,7 @@ fn weights_that_sum_to_one_are_refused_or_taken_for_what_they_are() {
     // Equal weights of any sum have the same effect as no weights.
     let plain = EigenspaceModel::fit(rows.view()).unwrap().explained_variance(1.0).unwrap();
     for weights in [&weights, &halves] {
-        let options = FitOptions::new().weights(WeightKind::Reliability);
+        let options = FitOptions::new().weight_kind(WeightKind::Reliability);
         let model = options.fit(Block::from(&rows).weighted(weights)).unwrap();
         let found = model.explained_variance(1.0).unwrap();
         assert!(found.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-12 * b), "{found} for {plain}");
@@ -183,7 +183,8 @@ fn weights_that_sum_to_one_are_refused_or_taken_for_what_they_are() {
     let rows = array![[0.0], [1.0], [3.0]];
     let weights = [0.5, 0.3, 0.2];
     let (mean, squares) = (0.9, 0.5 * 0.81 + 0.3 * 0.01 + 0.2 * 2.1 * 2.1);
-    let model = FitOptions::new().weights(WeightKind::Reliability).fit(Block::from(&rows).weighted(&weights)).unwrap();
+    let model =
+        FitOptions::new().weight_kind(WeightKind::Reliability).fit(Block::from(&rows).weighted(&weights)).unwrap();
     assert!((model.mean()[0] - mean).abs() < 1e-15);
     assert!((model.explained_variance(1.0).unwrap()[0] - squares / (1.0 - 0.38)).abs() < 1e-14);
 }
@@ -321,7 +322,7 @@ fn variances_of_reliability_weights_whose_squares_vanish_are_refused() {
     let rows = array![[1.0], [2.0], [4.0]];
     let variance = |weight: f64| {
         let weights = [weight, 2.0 * weight, weight];
-        let options = FitOptions::new().weights(WeightKind::Reliability);
+        let options = FitOptions::new().weight_kind(WeightKind::Reliability);
         options.fit(Block::from(&rows).weighted(&weights)).unwrap().explained_variance(1.0)
     };
     let truth = variance(1.0).unwrap()[0];

@@ -20,8 +20,8 @@ fn roads(rows: &Array2<f64>, lengths: &[usize]) -> Vec<(&'static str, Eigenspace
     }
     vec![
         ("batch", EigenspaceModel::fit(rows.view()).unwrap()),
-        ("svd", EigenspaceModel::fit_by(rows.view(), Method::Svd, Truncation::None).unwrap()),
-        ("gram", EigenspaceModel::fit_by(rows.view(), Method::Gram, Truncation::None).unwrap()),
+        ("svd", EigenspaceModel::fit_with(rows.view(), Method::Svd, Truncation::None).unwrap()),
+        ("gram", EigenspaceModel::fit_with(rows.view(), Method::Gram, Truncation::None).unwrap()),
         ("update", update),
         ("merge", merge),
         ("factor", (*factor.model().unwrap()).clone()),

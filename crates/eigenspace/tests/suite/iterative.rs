@@ -72,7 +72,7 @@ fn hard_spectra_give_the_directions_of_batch_pca_and_true_bounds() {
         for (side, rows) in [("tall", tall.clone()), ("wide", tall.t().as_standard_layout().into_owned())] {
             let name = format!("{name}, {side}");
             let truth = oracle(rows.view());
-            let model = EigenspaceModel::fit_by(&rows, Method::Iterative, Truncation::Rank(k)).unwrap();
+            let model = EigenspaceModel::fit_with(&rows, Method::Iterative, Truncation::Rank(k)).unwrap();
             assert!(model.rank() <= k && model.orthogonality_loss() < 1e-13, "{name}");
             check_accuracy(&name, &model, &truth, k.min(model.rank()));
             check_claims(&name, &model, &truth);
@@ -90,7 +90,8 @@ fn offsets_weights_and_constant_features_change_nothing() {
     let weights: Vec<f64> = (0..300).map(|i| [1.0, 2.5, 0.0, 0.25][i % 4]).collect();
     let truth = weighted_oracle(rows.view(), &weights);
     let model =
-        EigenspaceModel::fit_by(Block::from(&rows).weighted(&weights), Method::Iterative, Truncation::Rank(5)).unwrap();
+        EigenspaceModel::fit_with(Block::from(&rows).weighted(&weights), Method::Iterative, Truncation::Rank(5))
+            .unwrap();
     assert_eq!(model.count(), 225);
     assert!(model.basis().column(7).iter().all(|x| *x == 0.0));
     check_claims("weights", &model, &truth);
@@ -106,8 +107,8 @@ fn features_on_very_different_scales_are_decomposed_directly() {
     let mut random = Random::new(18);
     let mut rows = random.matrix(300, 180);
     rows.column_mut(3).mapv_inplace(|x| 1e8 * x);
-    let iterative = EigenspaceModel::fit_by(&rows, Method::Iterative, Truncation::Rank(4)).unwrap();
-    let direct = EigenspaceModel::fit_by(&rows, Method::Auto, Truncation::Rank(4)).unwrap();
+    let iterative = EigenspaceModel::fit_with(&rows, Method::Iterative, Truncation::Rank(4)).unwrap();
+    let direct = EigenspaceModel::fit_with(&rows, Method::Auto, Truncation::Rank(4)).unwrap();
     assert_eq!(iterative, direct);
     assert!(iterative.certificate().is_proven());
 }
@@ -161,7 +162,7 @@ fn sparse_rows_with_offsets_give_the_directions_of_dense_ones() {
         for weights in [vec![1.0; rows], weights] {
             let truth = weighted_oracle(dense.view(), &weights);
             let block = Block::from(csr.rows(features)).weighted(&weights);
-            let model = EigenspaceModel::fit_by(block, Method::Iterative, Truncation::Rank(5)).unwrap();
+            let model = EigenspaceModel::fit_with(block, Method::Iterative, Truncation::Rank(5)).unwrap();
             let name = format!("sparse {rows} x {features}");
             check_accuracy(&name, &model, &truth, 5);
             check_claims(&name, &model, &truth);
@@ -199,8 +200,8 @@ fn the_bytes_do_not_depend_on_the_number_of_threads() {
     let rows = random.with_spectrum(700, 400, &spectrum(|i| 90.0 * 0.9_f64.powi(i as i32), 300));
     let csr = Csr::of(sparse_rows(700, 900, 5).view());
     let fit = || {
-        let dense = EigenspaceModel::fit_by(&rows, Method::Iterative, Truncation::Rank(9)).unwrap();
-        let sparse = EigenspaceModel::fit_by(csr.rows(900), Method::Iterative, Truncation::Rank(9)).unwrap();
+        let dense = EigenspaceModel::fit_with(&rows, Method::Iterative, Truncation::Rank(9)).unwrap();
+        let sparse = EigenspaceModel::fit_with(csr.rows(900), Method::Iterative, Truncation::Rank(9)).unwrap();
         (dense.to_bytes(), sparse.to_bytes())
     };
     let with = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(fit);
@@ -212,13 +213,13 @@ fn the_bytes_do_not_depend_on_the_number_of_threads() {
 fn the_confidence_follows_a_model_into_files_and_merges() {
     let mut random = Random::new(20);
     let rows = random.with_spectrum(300, 200, &spectrum(|i| 50.0 * 0.9_f64.powi(i as i32), 190));
-    let model = EigenspaceModel::fit_by(&rows, Method::Iterative, Truncation::Rank(6)).unwrap();
+    let model = EigenspaceModel::fit_with(&rows, Method::Iterative, Truncation::Rank(6)).unwrap();
     let certificate = model.certificate();
     assert!(!certificate.is_proven() && !certificate.is_exact());
     let again = EigenspaceModel::from_bytes(&model.to_bytes()).unwrap();
     assert_eq!((again.certificate().confidence(), &again), (certificate.confidence(), &model));
     let both = model.merge(&again, Truncation::None).unwrap();
     assert!(both.certificate().confidence() < certificate.confidence());
-    let direct = EigenspaceModel::fit_by(&rows, Method::Covariance, Truncation::Rank(6)).unwrap();
+    let direct = EigenspaceModel::fit_with(&rows, Method::Covariance, Truncation::Rank(6)).unwrap();
     assert!(direct.certificate().is_proven());
 }

@@ -107,7 +107,7 @@ fn test_1_one_batch_equals_batch_pca() {
     let incremental = options().fit(faces().view()).unwrap();
     for method in [Method::Auto, Method::Svd] {
         let batch =
-            EigenspaceModel::fit_by(faces().view(), method, Truncation::None).unwrap().with_components(50).unwrap();
+            EigenspaceModel::fit_with(faces().view(), method, Truncation::None).unwrap().with_components(50).unwrap();
         for model in [&incremental, &batch] {
             let worst = (&model.components() - truth()).iter().fold(0.0_f64, |a, b| a.max(b.abs()));
             assert!(worst <= 1e-10, "{method:?}: {worst:e}");

@@ -65,7 +65,7 @@ fn a_standardized_view_is_the_model_of_standardized_rows() {
     close(view.hotelling(rows.view()).unwrap().view(), wanted.hotelling(by_hand.view()).unwrap().view());
     close(view.squared_distance(rows.view()).unwrap().view(), wanted.squared_distance(by_hand.view()).unwrap().view());
     assert_close(&view.covariance().unwrap(), &wanted.covariance().unwrap(), 1e-9);
-    let all = view.components(4).unwrap();
+    let all = view.with_components(4).unwrap();
     assert_close(&all.reconstruct(all.project(rows.view()).unwrap().view()).unwrap(), &rows, 1e-12);
     let correlations = all.correlations().unwrap();
     let lengths = correlations.map_axis(Axis(1), |row| row.dot(&row));
@@ -136,7 +136,7 @@ fn components_without_variance_complete_a_view() {
     let model = EigenspaceModel::fit(flat.view()).unwrap();
     let view = View::raw(model.clone()).at_least(3);
     assert_eq!((model.n_components(), view.n_components()), (1, 3));
-    let components = view.component_rows();
+    let components = view.components();
     assert_close(&components.dot(&components.t()), &Array2::eye(3), 1e-14);
     assert_eq!(view.singular_values().to_vec()[1..], [0.0, 0.0]);
     assert_eq!(view.explained_variance().unwrap().to_vec()[1..], [0.0, 0.0]);
@@ -149,7 +149,7 @@ fn components_without_variance_complete_a_view() {
     assert_eq!(white.row(0).to_vec()[1..], [0.0, 0.0]);
     assert!(view.reconstruct(Array2::<f64>::zeros((1, 4)).view()).is_err());
     assert_eq!(view.clone().at_least(9).n_components(), 4, "at most one for each feature");
-    assert_eq!(view.components(1).unwrap().n_components(), 1);
+    assert_eq!(view.with_components(1).unwrap().n_components(), 1);
     let single = View::raw(EigenspaceModel::fit(other.view()).unwrap()).at_least(2).whiten(true);
     assert_eq!(single.project(other.view()).unwrap(), Array2::<f64>::zeros((1, 2)));
     assert_eq!(single.noise_variance().unwrap(), 0.0);

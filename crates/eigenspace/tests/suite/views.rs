@@ -297,7 +297,7 @@ fn a_small_rest_is_measured_and_not_what_subtraction_leaves() {
         let relative = whole.noise_variance().unwrap() / truth - 1.0;
         assert!(relative.abs() < 1e-6, "{n} x {d}: {relative}");
         // What is left out at once is not taken for nothing either.
-        let part = EigenspaceModel::fit_by(rows.view(), Method::Auto, Truncation::Rank(5)).unwrap();
+        let part = EigenspaceModel::fit_with(rows.view(), Method::Auto, Truncation::Rank(5)).unwrap();
         assert!(part.certificate().lost() >= 0.9e-16, "{n} x {d}");
     }
 }
@@ -307,9 +307,9 @@ fn rounding_decides_no_sign() {
     // Every column with its opposite: in each direction every entry comes twice, with both signs.
     let half = Random::new(32).matrix(300, 40).mapv(|x| if x > 0.0 { 1.0 } else { 0.0 });
     let rows = ndarray::concatenate![Axis(1), half, 1.0 - &half];
-    let truth = EigenspaceModel::fit_by(rows.view(), Method::Svd, Truncation::None).unwrap();
+    let truth = EigenspaceModel::fit_with(rows.view(), Method::Svd, Truncation::None).unwrap();
     for method in [Method::Auto, Method::Covariance, Method::Gram] {
-        let model = EigenspaceModel::fit_by(rows.view(), method, Truncation::None).unwrap();
+        let model = EigenspaceModel::fit_with(rows.view(), method, Truncation::None).unwrap();
         for k in 0..20 {
             assert!(model.basis().row(k).dot(&truth.basis().row(k)) > 0.99, "{method:?}, direction {k}");
         }
@@ -378,7 +378,7 @@ fn left_singular_vectors_without_a_singular_value_are_zero() {
 #[test]
 fn distances_between_rows_are_kept_as_loops_say() {
     let (rows, model) = sample();
-    for view in [View::raw(model.clone()), model.standardize().unwrap().components(2).unwrap()] {
+    for view in [View::raw(model.clone()), model.standardize().unwrap().with_components(2).unwrap()] {
         let scales = view.scales().map_or_else(|| Array1::ones(7), |scales| scales.to_owned());
         let scaled = &rows * &scales;
         let z = view.project(rows.view()).unwrap();
@@ -407,7 +407,7 @@ fn distances_between_rows_are_kept_as_loops_say() {
 #[test]
 fn all_components_keep_every_distance_and_no_pair_loses_nothing() {
     let (rows, model) = sample();
-    let view = View::raw(model).components(Components::All).unwrap();
+    let view = View::raw(model).with_components(Components::All).unwrap();
     let kept = view.distances_kept(&rows).unwrap();
     for value in [kept.share, kept.mean, kept.least, kept.correlation] {
         close(value, 1.0, 1e-12);

@@ -40,8 +40,8 @@ proptest! {
         let mut models = vec![
             EigenspaceModel::fit(one).unwrap().update(two, Truncation::None).unwrap(),
             EigenspaceModel::fit(one).unwrap().merge(&EigenspaceModel::fit(two).unwrap(), Truncation::None).unwrap(),
-            EigenspaceModel::fit_by(Block::from(&rows).weighted(&weights), Method::Covariance, Truncation::None).unwrap(),
-            EigenspaceModel::fit_by(Block::from(&rows).weighted(&weights), Method::Gram, Truncation::None).unwrap(),
+            EigenspaceModel::fit_with(Block::from(&rows).weighted(&weights), Method::Covariance, Truncation::None).unwrap(),
+            EigenspaceModel::fit_with(Block::from(&rows).weighted(&weights), Method::Gram, Truncation::None).unwrap(),
         ];
         for options in engines() {
             let mut stream = options.stream(d).unwrap();

@@ -71,7 +71,7 @@ fn batch(random: &mut Random, source: &Source, which: &[usize]) -> Result<Fitted
     let method = random.pick(&[Method::Auto, Method::Svd, Method::Covariance, Method::Gram]);
     let truncation = truncation(random, source.rows.ncols());
     let how = format!("batch {} rows by {method:?}, {truncation:?}", which.len());
-    let model = source.with(which, |block| EigenspaceModel::fit_by(block, method, truncation));
+    let model = source.with(which, |block| EigenspaceModel::fit_with(block, method, truncation));
     let model = model.map_err(|error| (how.clone(), error))?;
     Ok(Fitted { model, rows: source.members(which), lossless: truncation == Truncation::None, aged: false, how })
 }

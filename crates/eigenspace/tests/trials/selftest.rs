@@ -83,7 +83,7 @@ fn an_honest_truncation_passes_above_rounding() {
     let mut random = Random::new(3);
     let rows = Array2::from_shape_fn((60, 6), |(_, j)| random.normal() / (1 + j) as f64);
     let truth = Truth::of(&rows, &all(&rows));
-    let model = EigenspaceModel::fit_by(&rows, eigenspace::Method::Svd, Truncation::Rank(3)).expect("finite rows");
+    let model = EigenspaceModel::fit_with(&rows, eigenspace::Method::Svd, Truncation::Rank(3)).expect("finite rows");
     let (violations, tightness) = check(&model, &truth, &truth.eigen(), &History::of(&truth));
     assert!(violations.iter().all(|violation| violation.excess < 1e-12), "{violations:?}");
     let tightness = tightness.expect("rows that vary");

@@ -188,7 +188,7 @@ fn stream(faces: &Faces, components: usize) -> anyhow::Result<Vec<Block>> {
         let update = start.elapsed().as_secs_f64();
         let so_far = faces.rows.slice_axis(Axis(0), Slice::from(..model.count() as usize));
         let start = Instant::now();
-        let batch = EigenspaceModel::fit_by(so_far, Method::Svd, Truncation::None)?;
+        let batch = EigenspaceModel::fit_with(so_far, Method::Svd, Truncation::None)?;
         let recompute = start.elapsed().as_secs_f64();
         let k = components.min(model.rank());
         blocks.push(Block {

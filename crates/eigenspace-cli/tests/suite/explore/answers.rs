@@ -16,7 +16,7 @@ fn matrix() -> Array2<f64> {
 
 /// The view that the server has of a model of the table.
 fn view(standardize: bool, k: usize) -> View {
-    View::raw(EigenspaceModel::fit(&matrix()).unwrap()).standardized(standardize).unwrap().components(k).unwrap()
+    View::raw(EigenspaceModel::fit(&matrix()).unwrap()).standardized(standardize).unwrap().with_components(k).unwrap()
 }
 
 /// Relative to the largest expected number.
@@ -311,7 +311,7 @@ fn components_and_features_are_those_of_the_library() {
     for (model, standardize) in [("m", false), ("s", true)] {
         let server = ready(&directory, &format!("{model}.safetensors t.csv --label kind"));
         let view = view(standardize, 4);
-        let (correlations, components) = (view.correlations().unwrap(), view.component_rows());
+        let (correlations, components) = (view.correlations().unwrap(), view.components());
         for i in 1..=4 {
             let found = server.ask(&format!("models/0/components/{i}"));
             about(&found["variance"], view.explained_variance().unwrap()[i - 1]);
@@ -427,7 +427,7 @@ fn downloads_are_what_the_command_writes() {
     assert_eq!(heading, ["feature", "mean", "PC1", "PC2", "PC3", "PC4"]);
     let view = view(true, 4);
     for (j, (name, found)) in lines.iter().enumerate() {
-        let expected = [&[view.raw_model().mean()[j]], &view.component_rows().column(j).to_vec()[..]].concat();
+        let expected = [&[view.raw_model().mean()[j]], &view.components().column(j).to_vec()[..]].concat();
         assert_eq!(*name, ["a", "b", "c", "d"][j]);
         near(found, &expected, 1e-9 * expected.iter().fold(1.0, |size, x| x.abs().max(size)));
     }

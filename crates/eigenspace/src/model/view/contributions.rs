@@ -37,7 +37,7 @@ impl View {
     /// use ndarray::array;
     ///
     /// let rows = array![[1.0, 1.0, 0.1], [2.0, 2.1, 0.0], [3.0, 2.9, 0.1], [4.0, 4.0, 0.0]];
-    /// let view = View::new(EigenspaceModel::fit(&rows)?)?.components(1)?;
+    /// let view = View::new(EigenspaceModel::fit(&rows)?)?.with_components(1)?;
     /// let strange = array![[2.5, 2.5, 5.0]];
     /// let found = view.contributions(&strange)?.squared_distance;
     /// assert!(found[[0, 2]] > 0.99 * found.sum());      // the third feature is the strange one
@@ -68,7 +68,7 @@ impl View {
         let centered = self.centered(rows.into())?;
         let length = |row: ArrayView1<'_, f64>| row.dot(&row).sqrt();
         let lengths: Array1<f64> = centered.rows().into_iter().map(length).collect();
-        let mut cosines = linalg::cross(centered.view(), self.component_rows().view());
+        let mut cosines = linalg::cross(centered.view(), self.components().view());
         for (mut row, length) in cosines.rows_mut().into_iter().zip(lengths) {
             row.mapv_inplace(|z| if length == 0.0 { 0.0 } else { (z / length) * (z / length) });
         }

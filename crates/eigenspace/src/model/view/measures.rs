@@ -73,7 +73,7 @@ impl View {
         let noise = self.noise_variance()?;
         let scale = self.explained_variance()?.mapv(|variance| variance - noise);
         let identity = Array2::eye(self.features());
-        Ok(projection_and_identity(identity.view(), self.component_rows().view(), &scale, noise))
+        Ok(projection_and_identity(identity.view(), self.components().view(), &scale, noise))
     }
 
     /// C⁻¹, the inverse of the covariance.
@@ -85,7 +85,7 @@ impl View {
     /// component i scaled to unit variance (ddof = 0).
     pub fn loadings(&self) -> Result<Array2<f64>, Error> {
         let deviations = self.with_zeros(self.model().explained_variance(0.0)?).mapv(f64::sqrt);
-        Ok(self.component_rows().reversed_axes() * &deviations)
+        Ok(self.components().reversed_axes() * &deviations)
     }
 
     /// Loadings divided by the standard deviation of their feature: correlations of features with

@@ -46,7 +46,7 @@ use crate::rows::missing::Missing;
 ///
 /// let rows = array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0], [7.0, 900.0]];
 /// let model = EigenspaceModel::fit(rows.view())?;
-/// let view = View::new(model)?.standardized(true)?.components(1)?.whiten(true).missing(Missing::Skip);
+/// let view = View::new(model)?.standardized(true)?.with_components(1)?.whiten(true).missing(Missing::Skip);
 /// let scores = view.project(array![[4.0, 900.0], [7.0, f64::NAN]].view())?;
 /// assert!(scores[[0, 0]] < 0.0 && scores[[1, 0]].is_nan());
 /// # Ok::<(), eigenspace::Error>(())
@@ -127,7 +127,7 @@ impl View {
 
     /// The same view with another number of components: a number, a share of the variance such as
     /// 0.95, or [`Components::All`]. The directions are shared with this view, not copied.
-    pub fn components(mut self, components: impl Into<Components>) -> Result<Self, Error> {
+    pub fn with_components(mut self, components: impl Into<Components>) -> Result<Self, Error> {
         let components = components.into().check()?;
         Arc::make_mut(&mut self.raw).components = components;
         if let Some(scaled) = &mut self.scaled {
@@ -198,7 +198,7 @@ impl View {
     }
 
     /// The components, one per row.
-    pub fn component_rows(&self) -> Array2<f64> {
+    pub fn components(&self) -> Array2<f64> {
         let components = self.model().components();
         let extra = self.completion.get_or_init(|| completion::completion(components, self.extra));
         concatenate![Axis(0), components, extra.view()]

@@ -106,7 +106,7 @@ impl View {
         let available = if self.whiten || self.extra > 0 { k } else { self.model().rank().max(k) };
         let found = checked_scores(scores, available)?;
         let mut basis: CowArray<'_, f64, Ix2> =
-            if self.extra > 0 { self.component_rows().into() } else { self.model().basis().into() };
+            if self.extra > 0 { self.components().into() } else { self.model().basis().into() };
         basis.slice_axis_inplace(Axis(0), Slice::from(..found));
         if let Some(scales) = self.scales() {
             basis /= &scales;
@@ -161,7 +161,7 @@ impl View {
 
     /// The components as they act on rows in their own units.
     pub(super) fn basis_of_rows(&self) -> Array2<f64> {
-        let mut basis = self.component_rows();
+        let mut basis = self.components();
         if let Some(scales) = self.scales() {
             basis *= &scales;
         }

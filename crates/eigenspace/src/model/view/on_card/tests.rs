@@ -20,7 +20,7 @@ fn rows(count: usize, features: usize) -> Array2<f64> {
 fn both() -> (View, ViewOnCard, Arc<StandIn>) {
     let model = EigenspaceModel::fit(&rows(80, 40)).expect("finite");
     let card = Arc::new(StandIn::new());
-    let view = View::raw(model).components(9).expect("a number");
+    let view = View::raw(model).with_components(9).expect("a number");
     (view, ViewOnCard::new(Arc::clone(&card) as Arc<_>), card)
 }
 
@@ -42,7 +42,7 @@ fn scores_and_rows_are_those_of_the_cpu() {
         assert_eq!(narrow, on_card.scores::<f64>(&view, Block::from(&data)).expect("finite").mapv(|x| x as f32));
         let back = view.reconstruct(&scores).expect("finite");
         let mut found = Array2::zeros((50, 40));
-        let basis = view.component_rows();
+        let basis = view.components();
         if view.scales().is_none() {
             let mean = view.raw_model().mean();
             on_card.combinations(scores.view(), mean, basis.view(), found.view_mut()).expect("finite");
