@@ -22,6 +22,8 @@ PROJECTIONS = "W7"
 """The workload whose accuracy is that of projecting and reconstructing, not of a subspace."""
 ROUNDING = 1e-10
 """Smaller errors are equal: the tools solve the same problem to the precision of its data."""
+COUNTED = 3
+"""Comparisons with fewer rounds are listed but not counted."""
 ALIKE = 2.0
 """Errors within this factor are equal."""
 WRONG = 0.1
@@ -30,7 +32,8 @@ ABOUT = f"""All tools of all cases, against eigenspace with default settings and
 workers on clusters); the sections below describe the cases. *Speed* is that of eigenspace relative
 to the other library. *Accuracy* is that of the other library. It is *equal* if the errors are
 within a factor of {ALIKE:g} of each other, or both below {ROUNDING:.0e}. The errors are subspace
-errors, or missed variances if both subspace errors are above {WRONG:g}.
+errors, or missed variances if both subspace errors are above {WRONG:g}. *Rounds* is the number of
+rounds that the speed is the median of.
 """
 
 
@@ -49,6 +52,11 @@ class Comparison:
     @property
     def peer(self) -> str:
         return f"{self.theirs['tool']} {self.theirs['mode']}".strip()
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds in which both ran."""
+        return len(targets.rounds(self.ours, self.theirs))
 
     @property
     def ratio(self) -> float:
@@ -121,10 +129,11 @@ def _ours(rows: list[dict[str, Any]], peer: dict[str, Any]) -> dict[str, Any] | 
 
 
 def conclusions(results: dict[str, Any]) -> Iterator[str]:
-    """Yield how many comparisons are won and lost, each of them counted."""
+    """Yield how many comparisons are won and lost; those with too few rounds are not counted."""
     every = [each for each in everything(results) if not _is_reference(each)]
     for where, on_clusters in (("With one thread", False), ("On clusters", True)):
-        found = [each for each in every if (each.workload in clusters.ENGINES) == on_clusters]
+        here = [each for each in every if (each.workload in clusters.ENGINES) == on_clusters]
+        found = [each for each in here if each.rounds >= COUNTED]
         won = [each for each in found if each.ratio >= 1]
         if not found:
             continue
@@ -138,6 +147,11 @@ def conclusions(results: dict[str, Any]) -> Iterator[str]:
             text += f". In {len(coarser)} of the {len(won)}, the other library is more accurate"
         if len(won) < len(found):
             text += ". *Where another library is faster* lists the others"
+        few = [each for each in here if each.rounds < COUNTED]
+        if few:
+            slower = sum(each.ratio < 1 for each in few) or "none"
+            text += f". Not counted: {len(few)} comparisons with fewer than {COUNTED} rounds; "
+            text += f"eigenspace is slower in {slower} of them"
         yield text + "."
 
 
@@ -187,12 +201,12 @@ def _is_reference(one: Comparison) -> bool:
 
 def _table(found: list[Comparison]) -> Iterator[str]:
     yield (
-        "| case | other library | speed | accuracy | its subspace error | ours | its missed "
-        "variance | ours | measured |"
+        "| case | other library | speed | rounds | accuracy | its subspace error | ours | its "
+        "missed variance | ours | measured |"
     )
-    yield "|---|---|---:|---|---:|---:|---:|---:|---|"
+    yield "|---|---|---:|---:|---|---:|---:|---:|---:|---|"
     for one in found:
-        cells = [one.case, one.peer, clusters.times(one.ratio), _accuracy(one)]
+        cells = [one.case, one.peer, clusters.times(one.ratio), str(one.rounds), _accuracy(one)]
         projects = one.workload == PROJECTIONS
         for read, text in ((_sine, clusters.angle), (missed, share)):
             cells += ["-" if projects else text(read(row)) for row in (one.theirs, one.ours)]

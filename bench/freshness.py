@@ -26,12 +26,16 @@ TEN_FACES = "ten faces added to 390"
 COMMAND = ["crates/eigenspace-cli/src"]
 SCALING = Path("bench/scaling.json")
 """The times in docs/SCALE.md."""
+SIZE = Path("bench/size.json")
+"""The sizes in docs/GPU.md."""
 
 
 def measured_code(path: Path) -> list[str]:
     """Return the files and directories whose change makes a result out of date."""
     if path == SCALING:
         return [*ENGINE, *PYTHON, "bench/scaling.py", "bench/w11_dask.py", "bench/data.py"]
+    if path == SIZE:
+        return [*ENGINE, *COMMAND, "crates/eigenspace-py/src", "bench/size.py"]
     if path.parts[0] == "bench":
         number = path.stem.lower()
         own = [str(file.relative_to(ROOT)) for file in (ROOT / "bench").glob(f"{number}_*.py")]
@@ -42,7 +46,7 @@ def measured_code(path: Path) -> list[str]:
 
 def results() -> Iterator[tuple[Path, list[dict]]]:
     """Yield the stored results, with the commits that their rows were measured at."""
-    for pattern in ("bench/results/*.json", str(SCALING), "report/results/*.json"):
+    for pattern in ("bench/results/*.json", str(SCALING), str(SIZE), "report/results/*.json"):
         for path in sorted(ROOT.glob(pattern)):
             stored = json.loads(path.read_text())
             machine = stored.get("machine") if isinstance(stored, dict) else None
@@ -50,9 +54,15 @@ def results() -> Iterator[tuple[Path, list[dict]]]:
 
 
 def _measurements(stored: dict | list, machine: dict) -> list[dict]:
-    """Return the different stamps of the rows; rows of older files have none."""
+    """Return the different stamps of the rows; rows of older files have none.
+
+    The file of sizes has one for each program.
+    """
     rows = stored.get("rows", []) if isinstance(stored, dict) else []
     stamps = [row.get("measured", machine) for row in rows if isinstance(row, dict)]
+    if isinstance(stored, dict) and not machine:
+        parts = [each for each in stored.values() if isinstance(each, dict)]
+        stamps = stamps or [each["machine"] for each in parts if "machine" in each]
     found = {(each.get("commit"), each.get("changed_since")): each for each in stamps or [machine]}
     return list(found.values())
 

@@ -29,22 +29,25 @@ PATIENCE = 300.0
 """Seconds to wait until the machine is quiet."""
 
 
-def refusal(threads: int) -> str | None:
-    """Return why this number of threads is not measured now, or None if the machine is quiet.
+def quiet(threads: int) -> tuple[float | None, str | None]:
+    """Wait until the machine is quiet enough to measure this number of threads.
+
+    Returns how many cores other programs kept busy, which is not measured for one thread, and why
+    this number of threads is not measured now, or None if the machine is quiet.
 
     Times of several threads vary severalfold if another program takes one of the cores. The load
     average would not do: it remembers for minutes what ran before.
     """
     if threads == 1:
-        return None
+        return None, None
     until = time.monotonic() + PATIENCE
     while (busy := _busy_cores()) > QUIET:
         if time.monotonic() > until:
-            return (
+            return busy, (
                 f"{threads} threads: other programs kept {busy:.2f} cores busy, more than "
                 f"{QUIET}, so that times would mean little"
             )
-    return None
+    return busy, None
 
 
 def _busy_cores() -> float:

@@ -24,7 +24,7 @@ from measure import Timed, Tool
 
 SKLEARN = "scikit-learn IncrementalPCA"
 EQUAL_RANK = "equal rank"
-"""Mode of a peer that keeps as many directions as ours by default: 2 k + 32."""
+"""Mode of a peer that keeps as many directions as our streams after a truncation: 2 k + 32."""
 ONEDAL = "oneDAL IncrementalPCA"
 OURS = "eigenspace IncrementalPCA"
 RUST_PEERS = ROOT / "target" / "rust-peers" / "release" / "rust-peers"

@@ -29,7 +29,8 @@ float64. *Captured* is the variance along the computed directions, relative to t
 *Error* is that of scores or reconstructed rows: the largest difference to the same formula in
 float64, relative to the largest number. In older results of W7, *sine* is the subspace error of the
 model that projects. *Memory* is the peak above the input. *Lean* keeps as many directions as
-scikit-learn does (`max_rank = n_components`). *Default* keeps more, with a certificate. A line
+scikit-learn does (`max_rank = n_components`). *Default* keeps more, with a certificate. *Equal
+rank* is scikit-learn with the 2 k + 32 directions to which our streams truncate by default. A line
 below a table names the tools that ran in fewer than five rounds. The targets are in `TARGETS.md`.
 """
 

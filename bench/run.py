@@ -97,11 +97,13 @@ def workload(
     result["rows"], result["left_out"], result["failures"] = [], [], []
     # Most threads first, because the load that a run causes would disturb the next one.
     for number in sorted(threads, reverse=True):
-        refusal = None if quick else machine.refusal(number)
+        busy, refusal = (None, None) if quick else machine.quiet(number)
         if refusal:
             _say(f"{name}: {refusal}")
             result["left_out"].append(refusal)
             continue
+        if busy is not None:
+            result["machine"]["busy_before"] = round(busy, 2)
         found = _in_child(name, number, quick, "--cases", *cases or [])
         result["title"] = found["title"]
         result["rows"] += found["rows"]

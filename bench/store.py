@@ -12,8 +12,12 @@ from typing import Any
 
 import freshness
 
-MEASURED = ("date", "commit", "changed_since", "load_before")
-"""What a row says about its measurement."""
+MEASURED = ("date", "commit", "changed_since", "load_before", "busy_before")
+"""What a row says about its measurement.
+
+`busy_before` is how many cores other programs kept busy before the run with two threads. Older
+results and runs with one thread lack it.
+"""
 
 
 def store(path: Path, result: dict[str, Any], cases: list[str] | None) -> dict[str, Any]:
@@ -34,7 +38,7 @@ def store(path: Path, result: dict[str, Any], cases: list[str] | None) -> dict[s
 
 def stamp(result: dict[str, Any]) -> dict[str, Any]:
     """Return when and at which commit the last run of a workload was measured."""
-    return {key: result["machine"][key] for key in MEASURED}
+    return {key: result["machine"][key] for key in MEASURED if key in result["machine"]}
 
 
 def stamped(result: dict[str, Any]) -> dict[str, Any]:

@@ -230,7 +230,11 @@ def _specification(results: dict[str, Any]) -> Iterator[str]:
             f"`cargo xtask bench -- {targets.SPECIFICATION}` measures it."
         )
         return
-    names = {"lean": "rank 50", "default": "the default rank", "exact": "nothing dropped"}
+    names = {
+        "lean": "rank 50",
+        "rank 132": "rank 132",
+        "default": "nothing dropped, the default",
+    }
     each = [
         f"{_times(statistics.median(targets.rounds(ours[mode], peer)))} with {name}"
         for mode, name in names.items()
@@ -238,7 +242,7 @@ def _specification(results: dict[str, Any]) -> Iterator[str]:
     ]
     yield (
         "* The comparison of the specification, ten faces added to 390 against numpy's SVD of all "
-        f"400: {', '.join(each)} ({store.origin([peer, *ours.values()])})."
+        f"400: {'; '.join(each)} ({store.origin([peer, *ours.values()])})."
     )
 
 
@@ -326,7 +330,22 @@ def _machine(
     loads = sorted({row["measured"]["load_before"] for row in rows})
     at = f"commit{'s' * (len(commits) > 1)} {', '.join(commits)}"
     load = f"load average before the runs {' to '.join(map(str, loads[:1] + loads[1:][-1:]))}"
-    yield f"Measured on {'; '.join(sorted(seen))}, {span}, at {at}, {load}, with {peers}."
+    busy = _busy(rows)
+    yield f"Measured on {'; '.join(sorted(seen))}, {span}, at {at}, {load}, with {peers}.{busy}"
+
+
+def _busy(rows: list[dict[str, Any]]) -> str:
+    """Say what other programs did before the runs with two threads; older results do not know."""
+    rows = [row for row in rows if row["threads"] == 2]
+    known = [row["measured"].get("busy_before") for row in rows]
+    found = [number for number in known if number is not None]
+    if not found:
+        return ""
+    where = "" if len(found) == len(known) else " for which this was recorded"
+    return (
+        f" Other programs kept at most {max(found):g} cores busy before runs with two threads"
+        f"{where}."
+    )
 
 
 def section(results: dict[str, Any], cards: list[dict[str, Any]]) -> str:

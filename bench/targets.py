@@ -150,7 +150,7 @@ TARGETS = [
         operations=_factor(256, 100_000, 100),
     ),
     Target(
-        f"{TEN}, default rank",
+        f"{TEN}, default",
         SPECIFICATION,
         TEN_FACES,
         "eigenspace update",

@@ -117,9 +117,9 @@ def draw(results):
         xlabel=r"true $\sin\theta_k$",
         title=r"bound on $\sin\theta_k$",
         xlim=(1e-6, 2),
-        ylim=(1e-6, 3),
+        ylim=(1e-7, 3),
     )
-    middle.legend(loc="lower right")
+    middle.legend(loc="lower right", fontsize=6, handletextpad=0.1)
     for name, (label, color) in {
         "plain": ("plain truncation", look.BAD),
         "frequent": ("Frequent Directions", look.OURS),
@@ -128,7 +128,9 @@ def draw(results):
         right.plot([m["rows"] for m in marks], [m["known"] for m in marks], "-", color=color, label=label)
     right.plot([m["rows"] for m in marks], [m["true"] for m in marks], ":", color=look.GRAY, label="true")
     right.set(xlabel="rows", title="scatter, weak direction")
-    right.legend(loc="upper left")
+    # Space above the curves for the legend.
+    right.set_ylim(top=1.5 * right.get_ylim()[1])
+    right.legend(loc="upper left", fontsize=6)
     return {"certificate": figure}
 
 

@@ -32,6 +32,9 @@ def scatter_error(centered, s, v):
     Let B be the rows stacked on s V, and J the diagonal matrix of their signs (+1 and -1). Then
     M - L = B' J B has the same nonzero eigenvalues as the small matrix C' J C, for any C with
     C C' = B B'.
+
+    C comes from the square root of a Gram matrix, so the result is accurate only to about 1e-8 of the
+    largest eigenvalue of M. Smaller values are rounding.
     """
     factor = s[:, None] * v
     both = centered @ factor.T

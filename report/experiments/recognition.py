@@ -63,7 +63,7 @@ def over(results, name, k):
 def draw(results):
     figure, (axis,) = look.panels(1, 2.2, 3.6)
     means = [100 * over(results, "stream", k).mean() for k in KS]
-    deviations = [100 * over(results, "stream", k).std() for k in KS]
+    deviations = [100 * over(results, "stream", k).std(ddof=1) for k in KS]
     axis.errorbar(
         KS, means, deviations, fmt="o-", color=look.OURS, capsize=2, label=f"{len(results['random'])} random halves"
     )
@@ -88,20 +88,32 @@ def tables(results):
     rows = []
     for key, name in names.items():
         random = over(results, key, SHOWN)
-        rows.append([name, tex.percent(results["first"][key][str(SHOWN)]), tex.spread(random.mean(), random.std())])
+        rows.append(
+            [name, tex.percent(results["first"][key][str(SHOWN)]), tex.spread(random.mean(), random.std(ddof=1))]
+        )
     random = np.array([one["pixels"] for one in results["random"]])
-    rows.append(["all pixels", tex.percent(results["first"]["pixels"]), tex.spread(random.mean(), random.std())])
+    rows.append(["all pixels", tex.percent(results["first"]["pixels"]), tex.spread(random.mean(), random.std(ddof=1))])
     head = ["", "first 5 / last 5", f"random 5 / 5, {len(results['random'])} draws"]
     return {"recognition": tex.table("lrr", head, rows)}
 
 
-def fall(results):
-    """Return where accuracy is best, and how much it falls with more components."""
+def level(results):
+    """Return the smallest number of components whose share is within one standard error of the best.
+
+    The standard error is that of the mean of the best over the draws.
+    """
+    shares = {k: over(results, "stream", k) for k in KS}
+    best = max(shares.values(), key=np.mean)
+    least = best.mean() - best.std(ddof=1) / np.sqrt(len(best))
+    return next(k for k in KS if shares[k].mean() >= least)
+
+
+def change(results):
+    """Return where accuracy stops rising, and how it changes with more components."""
     shares = {k: over(results, "stream", k).mean() for k in KS}
-    best = max(shares, key=shares.get)
     return {
-        "best.k": str(best),
-        "best.share": tex.percent(shares[best]),
+        "level.k": str(level(results)),
+        "level.share": tex.percent(shares[level(results)]),
         "most.k": str(KS[-1]),
         "most.share": tex.percent(shares[KS[-1]]),
         "whitened.best.k": str(max(results["whitened"], key=results["whitened"].get)),
@@ -116,9 +128,9 @@ def numbers(results):
     return {
         "shown": str(SHOWN),
         "draws": str(len(results["random"])),
-        **fall(results),
+        **change(results),
         "first": tex.percent(results["first"]["stream"][str(SHOWN)]),
         "random": tex.percent(random.mean()),
-        "deviation": tex.percent(random.std()),
+        "deviation": tex.percent(random.std(ddof=1)),
         "same": "every face is given the same name" if same else "nearly every face is given the same name",
     }

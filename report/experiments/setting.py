@@ -61,15 +61,24 @@ def tables(results):
     return {}
 
 
-def measured(machine):
-    """Return commit, date and load of the measurements."""
-    commit = machine.get("commit", "unknown") + (" with changes" if machine.get("changed_since") else "")
-    load = machine.get("load_before")
+def measured(machines):
+    """Return commits, dates and loads of the measurements of all experiments.
+
+    They can differ, because an experiment can be run alone.
+    """
+    commits = [each.get("commit", "unknown") + " with changes" * bool(each.get("changed_since")) for each in machines]
+    commits = list(dict.fromkeys(commits))
+    dates = [each.get("date", "unknown")[:10] for each in machines]
+    loads = [each["load_before"] for each in machines if each.get("load_before") is not None]
     return {
-        "commit": commit,
-        "date": machine.get("date", "unknown")[:10],
-        "load": "unknown" if load is None else f"{load:.2f}",
+        "commit": f"commit{'s' * (len(commits) > 1)} {tex.words(commits)}",
+        "date": span(min(dates), max(dates)),
+        "load": span(f"{min(loads):.2f}", f"{max(loads):.2f}") if loads else "unknown",
     }
+
+
+def span(first, last):
+    return first if first == last else f"{first} to {last}"
 
 
 def numbers(results):
@@ -83,5 +92,4 @@ def numbers(results):
         "tests.rust": tex.integer(results["tests"]["rust"]),
         "tests.properties": tex.integer(results["tests"]["properties"]),
         "tests.python": tex.integer(results["tests"]["python"]),
-        **measured(results.get("machine", {})),
     }

@@ -15,6 +15,10 @@ SHOWN = 3
 """Number of components of the views."""
 SHOWN_DIGITS = (0, 1, 3, 4, 6)
 """Digits in the view in three dimensions; ten colors could not be told apart."""
+EVERY = 3
+"""Only one in so many of their images is drawn."""
+PAIRED = 600
+"""Distances are compared between so many digits."""
 
 
 def run():
@@ -68,7 +72,8 @@ def digits():
     pca = eigenspace.PCA(SHOWN).fit(data.data)
     chosen = np.isin(data.target, SHOWN_DIGITS)
     kept = {
-        str(k): eigenspace.distances_kept(data.data[:600], pca.model_.with_components(k))._asdict() for k in (2, SHOWN)
+        str(k): eigenspace.distances_kept(data.data[:PAIRED], pca.model_.with_components(k))._asdict()
+        for k in (2, SHOWN)
     }
     return {
         "scores": np.round(pca.transform(data.data[chosen]), 3),
@@ -126,7 +131,7 @@ def drawn_views(results):
     axis = figure.add_subplot(1, 3, 3, projection="3d")
     scores, labels = np.array(results["digits"]["scores"]), np.array(results["digits"]["labels"])
     for i, digit in enumerate(SHOWN_DIGITS):
-        some = scores[labels == digit][::3]
+        some = scores[labels == digit][::EVERY]
         axis.plot(*some.T, MARKS[i], color=COLORS[i], markersize=1.5, label=str(digit))
     axis.set_title("digits, three components", pad=-2)
     axis.set_xticklabels([])
@@ -150,7 +155,7 @@ def tables(results):
                 tex.percent(found["ratio"][0]),
                 tex.percent(sum(found["ratio"][:2])),
                 f"{strongest}, {tex.fixed(float(first.max()), 3)}",
-                tex.spread(accuracy.mean(), accuracy.std()),
+                tex.spread(accuracy.mean(), accuracy.std(ddof=1)),
             ]
         )
     head = ["features", "first", "first two", "largest loading", "recognized"]
@@ -174,6 +179,7 @@ def numbers(results):
         "wine.raw": tex.percent(float(np.mean(wines["raw"]["accuracy"]))),
         "wine.standardized": tex.percent(float(np.mean(wines["standardized"]["accuracy"]))),
         "digits.ratio": tex.percent(sum(digits["ratio"])),
+        "digits.paired": tex.integer(PAIRED),
         "digits.share": tex.percent(kept[str(SHOWN)]["share"]),
         "digits.least": tex.fixed(kept[str(SHOWN)]["least"], 2),
         "digits.correlation": tex.fixed(kept[str(SHOWN)]["correlation"], 2),
