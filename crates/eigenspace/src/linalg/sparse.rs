@@ -58,6 +58,38 @@ impl Slices {
         total
     }
 
+    /// The positions and the numbers of a slice.
+    #[inline(always)]
+    fn cells(&self, s: usize) -> (&[u32], &[f64]) {
+        let cells = self.offsets[s]..self.offsets[s + 1];
+        (&self.indices[cells.clone()], &self.values[cells])
+    }
+
+    /// A slice times lanes of R registers. A function, because a closure would be compiled without
+    /// vector instructions and call a function for each of them.
+    #[inline(always)]
+    fn product<S: Simd, const R: usize>(
+        &self,
+        simd: S,
+        s: usize,
+        lanes: &[[S::f64s; R]],
+        shift: &[S::f64s],
+    ) -> [S::f64s; R] {
+        let (indices, values) = self.cells(s);
+        let across = simd.splat_f64s(-self.across[s]);
+        let mut y = [simd.splat_f64s(0.0); R];
+        for k in 0..R {
+            y[k] = simd.mul_f64s(across, shift[k]);
+        }
+        for (&i, &value) in indices.iter().zip(values) {
+            let (lanes, value) = (&lanes[i as usize], simd.splat_f64s(value));
+            for k in 0..R {
+                y[k] = simd.mul_add_e_f64s(value, lanes[k], y[k]);
+            }
+        }
+        y
+    }
+
     /// The slices times lanes, one row for each of the first `count` lanes: U A for the columns of
     /// A.
     pub(crate) fn times<const W: usize>(&self, lanes: &[[f64; W]], count: usize) -> Array2<f64> {
@@ -117,27 +149,11 @@ impl<const W: usize> Pass<'_, W> {
         let Self { slices, range, lanes, shift, result } = self;
         let lanes = S::as_simd_f64s(lanes.as_flattened()).0.as_chunks::<R>().0;
         let shift = S::as_simd_f64s(shift).0;
-        let product = |s: usize| {
-            let cells = slices.offsets[s]..slices.offsets[s + 1];
-            let (indices, values) = (&slices.indices[cells.clone()], &slices.values[cells]);
-            let across = simd.splat_f64s(-slices.across[s]);
-            let mut y = [simd.splat_f64s(0.0); R];
-            for k in 0..R {
-                y[k] = simd.mul_f64s(across, shift[k]);
-            }
-            for (&i, &value) in indices.iter().zip(values) {
-                let (lanes, value) = (&lanes[i as usize], simd.splat_f64s(value));
-                for k in 0..R {
-                    y[k] = simd.mul_add_e_f64s(value, lanes[k], y[k]);
-                }
-            }
-            (indices, values, y)
-        };
         match result {
             Result::Products(products) => {
                 let products = S::as_mut_simd_f64s(products.as_flattened_mut()).0.as_chunks_mut::<R>().0;
                 for (s, out) in range.zip(products) {
-                    *out = product(s).2;
+                    *out = slices.product::<S, R>(simd, s, lanes, shift);
                 }
             }
             Result::Sums(sum, back) => {
@@ -146,7 +162,7 @@ impl<const W: usize> Pass<'_, W> {
                 let mut few = [simd.splat_f64s(0.0); R];
                 let last = range.end;
                 for s in range {
-                    let (indices, values, y) = product(s);
+                    let y = slices.product::<S, R>(simd, s, lanes, shift);
                     let across = simd.splat_f64s(slices.across[s]);
                     for k in 0..R {
                         few[k] = simd.mul_add_e_f64s(across, y[k], few[k]);
@@ -157,6 +173,7 @@ impl<const W: usize> Pass<'_, W> {
                             few[k] = simd.splat_f64s(0.0);
                         }
                     }
+                    let (indices, values) = slices.cells(s);
                     for (&i, &value) in indices.iter().zip(values) {
                         let (sum, value) = (&mut sum[i as usize], simd.splat_f64s(value));
                         for k in 0..R {
