@@ -23,7 +23,7 @@ use pyo3::{PyErr, create_exception};
 
 create_exception!(eigenspace, EigenspaceError, PyValueError, "Invalid input or settings; `hint` says what to do.");
 create_exception!(eigenspace, FormatError, EigenspaceError, "Bytes that are not a valid model or accumulator.");
-create_exception!(eigenspace, NotAPartError, EigenspaceError, "Rows to remove or split off that are not in the model.");
+create_exception!(eigenspace, NotAPartError, EigenspaceError, "Raised if rows to remove or split off are not in the model.");
 create_exception!(eigenspace, InternalError, PyRuntimeError, "A bug in eigenspace; please report it.");
 
 /// An error that becomes an exception.

@@ -66,9 +66,10 @@ class PCA(Estimator):
     Attributes
     ----------
     components_, singular_values_, mean_ : as in scikit-learn
-        Directions, their singular values, and moments of the features.
+        Components, their singular values, and the mean of each feature.
     explained_variance_, explained_variance_ratio_, noise_variance_ : as in scikit-learn
-        Variances along the components, and outside of them.
+        Variance and share of the total variance along each component, and the average variance
+        along all other directions.
     n_components_, n_samples_, n_features_in_ : as in scikit-learn
         Numbers of components, rows and features.
     model_ : EigenspaceModel

@@ -203,7 +203,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._view().readings(self._checked(X, reset=False), self.missing)[1]
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """Return a limit for T² and one for Q; a share ``confidence`` of normal rows stays below each."""
+        """Return a limit for T² and one for Q. If rows are normally distributed, a share ``confidence``
+        of them stays below each limit.
+        """
         return self._view().whole.limits(confidence)
 
     def _of_blocks(self, method: str, X: Any, columns: Sequence[Hashable] | None = None) -> NDArray[Any]:
