@@ -54,8 +54,8 @@ class PCA(Estimator):
         Divide features by their standard deviation (correlation PCA).
     weight_kind : str
         Meaning of ``sample_weight``. 'frequency': a weight of 3 counts as three equal rows.
-        'reliability': a weight says how much to trust a row relative to the others (also for
-        weights that sum to one).
+        'reliability': a weight says how much to trust a row relative to the others (use this also
+        for weights that sum to one).
     svd_solver : str
         Any of scikit-learn's values, accepted for compatibility. It has no effect; ``method``
         selects the algorithm.

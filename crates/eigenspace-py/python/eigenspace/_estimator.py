@@ -260,7 +260,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         elif rows <= asked:
             why = f"{rows} rows vary in at most {max(rows - 1, 0)} directions; pass more rows"
         elif view.raw.certificate().is_exact:
-            why = f"the {rows} rows vary in no more directions, apart from rounding"
+            directions = "direction" if view.real == 1 else "directions"
+            why = f"the {rows} rows vary in only {view.real} {directions}, apart from rounding"
         else:
             why = "no more directions were kept; certificate_ bounds the variance along the others"
         rest = view.reported - view.real

@@ -69,8 +69,8 @@ class IncrementalPCA(Estimator):
         1,024 features, or 4,096 on a GPU, otherwise factor).
     weight_kind : str
         Meaning of ``sample_weight``. 'frequency': a weight of 3 counts as three equal rows.
-        'reliability': a weight says how much to trust a row relative to the others (also for
-        weights that sum to one).
+        'reliability': a weight says how much to trust a row relative to the others (use this also
+        for weights that sum to one).
     device : str
         Where to compute: 'cpu', 'cuda' or 'cuda:1' (an NVIDIA GPU), or 'auto' (the first GPU if
         there is one, and at least 1,024 features). See docs/GPU.md.
@@ -294,7 +294,8 @@ class IncrementalPCA(Estimator):
             words = f"cannot read the rows {passes} times with forgetting: their weights depend on the order"
             raise refusal(words, "set passes=1, or omit forgetting")
         if passes > 1 and self.missing == "impute":
-            words = f"cannot read the rows {passes} times with missing='impute': each pass would fill other numbers"
+            reason = "each pass would fill in different numbers"
+            words = f"cannot read the rows {passes} times with missing='impute': {reason}"
             raise refusal(words, "set passes=1, or missing='skip'")
         return passes
 
@@ -325,10 +326,10 @@ class IncrementalPCA(Estimator):
         """Fit the blocks of a Dask collection where they are, and add the rows of the state."""
         if self.forgetting not in (None, "never", 1):
             words = "forgetting is not available for Dask collections, because it depends on the order of all rows"
-            raise refusal(words, "call partial_fit for each block in order")
+            raise refusal(words, "compute the blocks one after another, and pass each to partial_fit")
         if state is not None and not state.settings["centered"]:
             words = "cannot add the blocks of a Dask collection to a model that is not centered: blocks are centered"
-            raise refusal(words, "call partial_fit for each block in order")
+            raise refusal(words, "compute the blocks one after another, and pass each to partial_fit")
         names = ("max_rank", "truncation", "standardize", "missing", "engine", "weight_kind")
         options = {name: getattr(self, name) for name in names}
         model = self._of_dask(X, sample_weight, reset=state is None, **options)
@@ -371,8 +372,8 @@ class IncrementalPCA(Estimator):
         if ignored:
             have = "have" if len(ignored) > 1 else "has"
             warn(
-                f"{' and '.join(ignored)} {have} no effect: the scatter engine, which 'auto' selects for up to 1,024 "
-                "features, never drops a direction. Pass engine='factor' to limit the rank."
+                f"{' and '.join(ignored)} {have} no effect: the scatter engine is used, which never drops a direction. "
+                "Pass engine='factor' to limit the number of directions."
             )
 
     def _settings(self, features: int) -> dict[str, Any]:
