@@ -129,7 +129,7 @@ def test_invalid_arguments_are_refused_before_anything_is_computed(spark):
         (lambda: eigenspace.spark.fit(frame, 1, columns=[]), "no columns are left"),
         (
             lambda: eigenspace.spark.fit(frame, 1, columns=["c0"], features="c1"),
-            "exclude each other",
+            "cannot use both `columns` and `features`",
         ),
         (
             lambda: eigenspace.spark.fit(frame, 1, features="c1"),

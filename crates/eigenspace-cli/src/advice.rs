@@ -144,7 +144,11 @@ fn on_a_model(error: &Error) -> Option<String> {
     match error {
         Error::CenteringDiffers => Some("fit both models with --uncentered, or both without".into()),
         Error::Device(_) => error.hint().map(|hint| hint.replace("compute on the CPU", "use --device cpu")),
-        Error::NonFinite { .. } => Some(MISSING.into()),
+        Error::NonFinite { value, .. } if value.is_nan() => Some(MISSING.into()),
+        Error::Divisor { count, weight, .. } if *weight < *count as f64 => {
+            Some("fit with --weight-kind reliability if the weights sum to one or say how reliable each row is".into())
+        }
+        Error::Divisor { .. } => Some("add rows".into()),
         Error::ScatterTooLarge { .. } => Some("leave out --engine, or use --engine factor".into()),
         Error::FeatureMismatch { .. } => {
             Some("merge, split and compare only models that were fitted on the same columns".into())
@@ -168,7 +172,7 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
     Some(match error {
         SourceError::UnknownFormat => {
             "set the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, \
-             .feather, .pgm, .png and .jpg"
+             .feather, .pgm, .ppm, .pbm, .png, .jpg and .jpeg"
                 .into()
         }
         SourceError::ManyArrays { .. } | SourceError::NoArray { .. } => {
@@ -187,14 +191,20 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
              set with --delimiter); if it separates thousands, remove it"
                 .into()
         }
+        SourceError::TooManyColumns { .. } => {
+            "leave out columns that the model does not need, with --columns or --exclude".into()
+        }
         SourceError::DecimalMark { .. } => {
             "set the delimiter of the file, for example --delimiter ';'; if the delimiter is a comma, write the numbers with decimal points"
                 .into()
         }
         SourceError::Empty if is_standard_input(path) => EMPTY_PIPE.into(),
+        SourceError::Truncated { .. } if is_standard_input(path) => {
+            "check the command before the pipe: its output is incomplete".into()
+        }
         SourceError::Empty => EMPTY_FILE.into(),
         SourceError::NoFiles if path.is_dir() => {
-            "put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .pgm, .png or .jpg".into()
+            "put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .feather, .pgm, .png or .jpg".into()
         }
         SourceError::NoFiles => "check the spelling of the pattern or the directory, and put patterns in quotation marks".into(),
         SourceError::Malformed { format: "pattern", .. } => {

@@ -159,8 +159,8 @@ pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
     /// Number of directions to keep after each block, or `all`. The default is 2k+32 for k
-    /// components, but `all` with -k all, or if --truncation is set and -k is a number. The scatter
-    /// engine ignores this option.
+    /// components. It is `all` with -k all, and also if -k is a number and --truncation is set. The
+    /// scatter engine ignores this option.
     #[arg(long, value_name = "N")]
     pub(crate) max_rank: Option<String>,
 

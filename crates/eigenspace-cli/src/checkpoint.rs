@@ -101,7 +101,11 @@ fn difference(before: &Value, now: &Value) -> Option<String> {
     let empty = Vec::new();
     let (old, new) = (before["files"].as_array().unwrap_or(&empty), now["files"].as_array().unwrap_or(&empty));
     if old.len() != new.len() {
-        return Some(format!("it was written for {} input files, and now there are {}", old.len(), new.len()));
+        return Some(format!(
+            "the checkpoint was written for {} input files, but now there are {}",
+            old.len(),
+            new.len()
+        ));
     }
     for (old, new) in old.iter().zip(new) {
         let name = |file: &Value| file["path"].as_str().unwrap_or("?").to_owned();
@@ -109,7 +113,7 @@ fn difference(before: &Value, now: &Value) -> Option<String> {
             return Some(format!("the input was `{}` and is now `{}`", name(old), name(new)));
         }
         if old != new {
-            return Some(format!("`{}` has changed since it was written", name(new)));
+            return Some(format!("`{}` has changed since the checkpoint was written", name(new)));
         }
     }
     Some("the options for reading the input have changed".into())

@@ -57,7 +57,7 @@ pub(crate) enum Failure {
     #[error("invalid delimiter `{text}`: expected one character or `tab`")]
     Delimiter { text: String },
     #[error("out of memory{}", needed(*bytes))]
-    OutOfMemory { bytes: Option<u64> },
+    OutOfMemory { bytes: Option<u64>, hint: &'static str },
     #[error("cannot start the worker threads")]
     NoThreads { source: rayon::ThreadPoolBuildError },
     #[error("internal error at {place}; please report this")]
@@ -86,7 +86,7 @@ pub(crate) enum Failure {
     CheckpointOfInput,
     #[error("cannot use --passes with {input}: it cannot be read again")]
     PassesOfInput { input: String },
-    #[error("cannot use --passes with --missing impute: each pass would fill the cells with other numbers")]
+    #[error("cannot use --passes with --missing impute: each pass would fill the cells with different numbers")]
     PassesOfFilled,
     #[error("cannot show the rows as images: the model does not store their width and height")]
     NoImages,
@@ -117,8 +117,8 @@ pub(crate) enum Failure {
     Output { source: std::io::Error },
     #[error("invalid noise deviation {deviation}: expected a number of gray values, 0 or more")]
     Noise { deviation: f64 },
-    #[error("cannot show row {row}: the input has fewer rows")]
-    NoRow { row: u64 },
+    #[error("cannot show row {row}: the input has {}", fewer_rows(*rows))]
+    NoRow { row: u64, rows: Option<u64> },
     #[error("cannot infer the image format of `{}` from its name", path.display())]
     PlotFormat { path: PathBuf },
     #[error("cannot use component {wanted}: the model reports {}", table::counted(*reported as u64, "component"))]
@@ -162,8 +162,8 @@ impl Failure {
     /// What the user can do about this error.
     pub(crate) fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::Components { .. } => "use for example -k 50, -k 0.95 or -k all",
-            Self::Rank { .. } => "use for example --max-rank 100 or --max-rank all",
+            Self::Components { .. } => "use, for example, -k 50, -k 0.95 or -k all",
+            Self::Rank { .. } => "use, for example, --max-rank 100 or --max-rank all",
             Self::Axes { .. } => "choose two components, for example --axes 1,2; only a scatter plot can have three",
             Self::SameAxes { .. } => "choose different components, for example --axes 1,2",
             Self::OptionOfOtherPlots { option, .. } => {
@@ -209,15 +209,14 @@ impl Failure {
                 ));
             }
             Self::NotScores { .. } => {
-                "leave out --columns and --exclude: scores are found by their names, PC1, PC2, … or W1, W2, …"
+                "the columns of scores must be PC1, PC2, … (or W1, W2, …), in this order and without gaps; leave out \
+                 --columns and --exclude if you used them"
             }
             Self::RowsForScores { .. } => "compute the scores of the rows first, with `eigenspace project`",
             Self::NoFile => "pass a file name instead of `-`",
-            Self::Size { .. } => "use for example 92x112",
-            Self::Delimiter { .. } => "use for example --delimiter ';' or --delimiter tab",
-            Self::OutOfMemory { .. } => {
-                "keep fewer directions with -k and --max-rank, use --engine factor, or free memory; nothing was written"
-            }
+            Self::Size { .. } => "use, for example, 92x112",
+            Self::Delimiter { .. } => "use, for example, --delimiter ';' or --delimiter tab",
+            Self::OutOfMemory { hint, .. } => hint,
             Self::NoThreads { .. } => "use fewer threads with --threads, or raise the limits on memory and processes",
             Self::Internal { .. } => "include the command in the report and, if you can, the data",
             Self::OverInput { .. } => "write to another file with -o; nothing was changed",
@@ -232,7 +231,9 @@ impl Failure {
             Self::NeverObserved { exclude: Some(exclude), .. } => return Some(format!("leave it out with {exclude}")),
             Self::NeverObserved { .. } => "remove the column from the data",
             Self::NoVariance { .. } => "use `eigenspace update` to add rows that are not all equal",
-            Self::OtherInput { .. } => "pass the input of the interrupted fit, or remove the checkpoint to start over",
+            Self::OtherInput { .. } => {
+                "pass the same files and options as in the interrupted fit, or remove the checkpoint to start over"
+            }
             Self::BrokenCheckpoint { .. } => {
                 "remove it to start over; only the version that wrote a checkpoint can resume from it"
             }
@@ -264,7 +265,9 @@ impl Failure {
                 "leave out the option to use its default, or see --help for the possible values"
             }
             Self::Output { .. } => "check where standard output goes; all output files were written",
-            Self::Noise { .. } => "use for example --denoising 25",
+            Self::Noise { .. } => "try --denoising 25",
+            Self::NoRow { rows: Some(1), .. } => "choose row 0",
+            Self::NoRow { rows: Some(rows @ 2..), .. } => return Some(format!("choose a row from 0 to {}", rows - 1)),
             Self::NoRow { .. } => "choose a smaller row number; the first row is 0",
             Self::PlotFormat { .. } => "use a name that ends in .svg or .png",
             Self::FewDirections { rank: 1, .. } => "use -k 1",
@@ -294,6 +297,11 @@ pub(crate) fn listed(names: &[String]) -> String {
     const MOST: usize = 8;
     let shown = names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST { format!("{shown}, … ({} in all)", names.len()) } else { shown }
+}
+
+/// The number of rows of an input that has too few, if known.
+fn fewer_rows(rows: Option<u64>) -> String {
+    rows.map_or_else(|| "fewer rows".into(), |rows| format!("only {}", table::counted(rows, "row")))
 }
 
 /// The amount of memory needed, if known.

@@ -29,20 +29,28 @@ const SMALL: u64 = 1 << 20;
 /// Number of rows assumed for a source of unknown length.
 const UNKNOWN_ROWS: u64 = 512;
 
+/// The hint for a lack of memory that no option can reduce.
+pub(crate) const FREE_MEMORY: &str = "free memory, or use a machine with more memory; nothing was written";
+/// The hint for a fit.
+const FIT_LESS: &str =
+    "keep fewer directions with -k and --max-rank, use --engine factor, or free memory; nothing was written";
+/// The hint for models that are merged or split.
+const FIT_SMALLER_MODELS: &str = "fit the models again with a smaller --max-rank, or free memory; nothing was written";
+
 /// Fails if memory cannot hold this many numbers at a time.
-pub(crate) fn need(numbers: u64) -> Result<(), Failure> {
+fn need(numbers: u64, hint: &'static str) -> Result<(), Failure> {
     let bytes = numbers.saturating_mul(8);
     let scratch = if bytes < SMALL { 0 } else { SCRATCH * (1 + rayon::current_num_threads() as u64) };
     let bytes = bytes.saturating_add(scratch);
     let fits = usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
-    if fits { Ok(()) } else { Err(Failure::OutOfMemory { bytes: Some(bytes) }) }
+    if fits { Ok(()) } else { Err(Failure::OutOfMemory { bytes: Some(bytes), hint }) }
 }
 
 /// Checks the memory for reading a model file.
 pub(crate) fn for_model(path: &Path) -> Result<(), Failure> {
     // Other problems with the file are reported when it is read.
     let bytes = path.metadata().map_or(0, |file| file.len());
-    need((bytes / 8).saturating_mul(3))
+    need((bytes / 8).saturating_mul(3), FREE_MEMORY)
 }
 
 /// Checks the memory for fitting rows, or for adding them to a model of this rank.
@@ -50,16 +58,17 @@ pub(crate) fn for_stream(plan: &Plan, features: usize, rank: usize, rows: Option
     let features = features as u64;
     if plan.engine == Engine::Scatter {
         let block = (plan.block_rows as u64).min(rows.unwrap_or(UNKNOWN_ROWS)).saturating_mul(features);
-        return need(features.saturating_mul(features).saturating_mul(6).saturating_add(block.saturating_mul(2)));
+        let numbers = features.saturating_mul(features).saturating_mul(6).saturating_add(block.saturating_mul(2));
+        return need(numbers, FIT_LESS);
     }
     let most = plan.max_rank.unwrap_or(0).saturating_add(plan.block_rows).max(plan.exact_rows);
     let rows = rows.unwrap_or(UNKNOWN_ROWS).saturating_add(rank as u64).min(most as u64);
-    need(decomposition(rows, features, 4))
+    need(decomposition(rows, features, 4), FIT_LESS)
 }
 
 /// Checks the memory for merging or splitting models with this many directions in total.
 pub(crate) fn for_directions(directions: usize, features: usize) -> Result<(), Failure> {
-    need(decomposition(directions as u64 + 2, features as u64, 6))
+    need(decomposition(directions as u64 + 2, features as u64, 6), FIT_SMALLER_MODELS)
 }
 
 fn decomposition(rows: u64, features: u64, copies: u64) -> u64 {

@@ -11,6 +11,7 @@ use eigenspace::internal::{DataError, is_printable, printable, system_hint};
 
 use crate::advice::advice;
 use crate::failure::Failure;
+use crate::memory::FREE_MEMORY;
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
@@ -137,7 +138,7 @@ pub(crate) fn without_panics<T>(command: impl FnOnce() -> anyhow::Result<T>) -> 
         // Some libraries panic if an allocation fails.
         let refused = |text: &String| ["AllocError", "CapacityOverflow"].iter().any(|error| text.contains(error));
         if payload.downcast_ref::<String>().is_some_and(refused) {
-            return Err(Failure::OutOfMemory { bytes: None }.into());
+            return Err(Failure::OutOfMemory { bytes: None, hint: FREE_MEMORY }.into());
         }
         let place = PLACE.lock().map(|place| place.clone()).unwrap_or_default();
         Err(Failure::Internal { place }.into())

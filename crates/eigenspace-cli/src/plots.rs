@@ -219,7 +219,7 @@ pub(crate) fn strip(
 ) -> anyhow::Result<Drawing> {
     let mut source = (rows.open)(opened)?;
     source.skip(row)?;
-    let block = source.next_block(1)?.ok_or(Failure::NoRow { row })?;
+    let block = source.next_block(1)?.ok_or(Failure::NoRow { row, rows: source.rows() })?;
     strip_of(opened, &block.values, steps, title).map_err(|error| match error.downcast::<Error>() {
         Ok(error) => block.origin.locate(error, source.columns()).into(),
         Err(other) => other,

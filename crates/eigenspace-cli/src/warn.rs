@@ -76,7 +76,9 @@ fn of_unmet_share(model: &EigenspaceModel, requested: f64) {
 pub(crate) fn remedy(model: &EigenspaceModel) -> String {
     let (features, rank) = (model.features(), model.rank());
     if model.feature_scatter().sum() < SMALL_SCATTER {
-        return "multiply all columns by the same large factor: the squares of such small numbers vanish".to_owned();
+        return "multiply all columns by the same large factor: the squares of such small numbers round to zero or \
+                lose digits"
+            .to_owned();
     }
     if features <= AFFORDABLE_SCATTER_FEATURES {
         let mebibytes = (8 * features * features).div_ceil(1 << 20);

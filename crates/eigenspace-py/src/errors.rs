@@ -23,7 +23,12 @@ use pyo3::{PyErr, create_exception};
 
 create_exception!(eigenspace, EigenspaceError, PyValueError, "Invalid input or settings; `hint` says what to do.");
 create_exception!(eigenspace, FormatError, EigenspaceError, "Bytes that are not a valid model or accumulator.");
-create_exception!(eigenspace, NotAPartError, EigenspaceError, "Rows to remove or split off that are not in the model.");
+create_exception!(
+    eigenspace,
+    NotAPartError,
+    EigenspaceError,
+    "Raised if rows to remove or split off are not in the model."
+);
 create_exception!(eigenspace, InternalError, PyRuntimeError, "A bug in eigenspace; please report it.");
 
 /// An error that becomes an exception.
@@ -47,7 +52,7 @@ impl IntoException for faces::Error {
     fn into_exception(self, py: Python<'_>) -> PyErr {
         let hint = match &self {
             Self::NoPerson { enrolling: true, .. } => {
-                Some("move it into a directory named after the person, or pass person".to_owned())
+                Some("move it into a directory named after the person, or pass person='NAME'".to_owned())
             }
             _ => self.hint(),
         };
@@ -163,5 +168,7 @@ pub(crate) fn bug(payload: &(dyn std::any::Any + Send)) -> PyErr {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
     let text = text.unwrap_or_else(|| "unknown panic".into());
-    InternalError::new_err(format!("internal error in eigenspace; please report this with the data: {text}"))
+    InternalError::new_err(format!(
+        "internal error in eigenspace: {text}; please report this and, if you can, include the data"
+    ))
 }

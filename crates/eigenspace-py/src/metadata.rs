@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 /// standardize : whether the model is reported standardized by default; it is stored in the original units
 /// image : width, height, channels and bits of the image that a row holds, or None
 /// component_labels : labels of the first components
-/// values : any other texts, each stored under a key
+/// values : any other strings, each stored under a key
 #[pyclass(frozen, eq, module = "eigenspace")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Metadata(eigenspace::Metadata);
@@ -81,7 +81,7 @@ impl Metadata {
         self.0.component_labels().to_vec()
     }
 
-    /// Any other texts, each stored under a key.
+    /// Any other strings, each stored under a key.
     #[getter]
     fn values(&self) -> BTreeMap<String, String> {
         self.0.values().clone()

@@ -371,7 +371,8 @@ impl Model {
         Ok(filled.into_pyarray(py))
     }
 
-    /// Return a limit for T² and one for Q; a share ``confidence`` of normal rows stays below each.
+    /// Return a limit for T² and one for Q. If rows are normally distributed, a share ``confidence``
+    /// of them stays below each limit.
     fn limits(&self, py: Python<'_>, confidence: f64) -> PyResult<(f64, f64)> {
         let limits = checked(py, self.inner.limits(confidence))?;
         Ok((limits.hotelling, limits.squared_distance))

@@ -77,7 +77,7 @@ def test_rows_with_missing_cells_are_skipped_in_every_pass():
 def test_other_rows_and_impossible_settings_are_refused():
     X = slowly_falling()
     model = lean().fit(X).model_
-    with pytest.raises(ValueError, match="it has 900 rows, and this pass only 899"):
+    with pytest.raises(ValueError, match="it has 900 rows, but this pass has only 899"):
         model.refine(X[:-1])
     with pytest.raises(ValueError, match="are not those of the model"):
         model.refine(X[::-1] + 1e-3)

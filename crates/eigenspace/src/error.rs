@@ -130,7 +130,8 @@ pub enum Error {
     },
     /// Metadata with an image that rows of this width cannot hold.
     #[error(
-        "an image of {width} x {height} pixels with {channels} channels does not match the {features} features of the model"
+        "an image of {width} x {height} pixels with {} does not match the {features} features of the model",
+        counted_channels(*channels)
     )]
     ImageShape {
         /// Pixels across.
@@ -141,6 +142,12 @@ pub enum Error {
         channels: usize,
         /// Features of the model.
         features: usize,
+    },
+    /// Metadata with an image whose values have an unknown number of bits.
+    #[error("invalid image depth {depth}: expected 8 or 16 bits per value")]
+    ImageDepth {
+        /// Bits per value.
+        depth: u8,
     },
     /// Metadata that is too large for a model file.
     #[error("the metadata has {bytes} bytes; the limit is {limit}")]
@@ -397,8 +404,8 @@ fn too_little(needed: f64, weight: f64) -> String {
 /// How the rows of another pass differ from those of the model.
 fn other_rows(expected: u64, found: u64) -> String {
     match found.cmp(&expected) {
-        std::cmp::Ordering::Less => format!("it has {}, and this pass only {found}", rows(expected)),
-        std::cmp::Ordering::Greater => format!("it has {}, and this pass more", rows(expected)),
+        std::cmp::Ordering::Less => format!("it has {}, but this pass has only {found}", rows(expected)),
+        std::cmp::Ordering::Greater => format!("it has {}, but this pass has more", rows(expected)),
         std::cmp::Ordering::Equal => "the rows of this pass, or their weights, are not those of the model".into(),
     }
 }
@@ -406,6 +413,11 @@ fn other_rows(expected: u64, found: u64) -> String {
 /// A weight, for a message.
 fn short(weight: f64) -> String {
     if weight.fract() == 0.0 { weight.to_string() } else { format!("{weight:.3}") }
+}
+
+/// A number of channels, for a message.
+fn counted_channels(count: usize) -> String {
+    if count == 1 { "1 channel".into() } else { format!("{count} channels") }
 }
 
 /// A number of rows, for a message.

@@ -46,7 +46,7 @@ pub(crate) struct Fit {
     uncentered: bool,
 
     /// Meaning of the weights: `frequency` (how often a row occurs) or `reliability` (how reliable
-    /// it is; also for weights that sum to one).
+    /// it is; use this also for weights that sum to one).
     #[arg(long, value_name = "KIND", default_value = "frequency", value_parser = numbers::setting::<WeightKind>)]
     weight_kind: WeightKind,
 

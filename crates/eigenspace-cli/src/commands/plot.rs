@@ -73,7 +73,7 @@ pub(crate) struct Plot {
     #[arg(long, value_name = "WxH")]
     shape: Option<String>,
 
-    /// Share of normal rows that stay below the limits of T² and Q [default: 0.99]
+    /// Share of normally distributed rows that stay below each limit of T² and Q [default: 0.99]
     #[arg(long, value_name = "SHARE", value_parser = numbers::number)]
     confidence: Option<f64>,
 

@@ -17,9 +17,7 @@ pub(super) fn monitor(session: &Session, entry: &Entry, query: &Query) -> anyhow
     let at = entry.at(query.number("k")?)?;
     let confidence = query.number("confidence")?.unwrap_or(CONFIDENCE);
     if !(0.001..1.0).contains(&confidence) {
-        return Err(
-            Refusal::bad(format!("invalid confidence {confidence}: expected a share"), "use for example 0.99").into()
-        );
+        return Err(Refusal::bad(format!("invalid confidence {confidence}: expected a share"), "try 0.99").into());
     }
     let measured = entry.measured(&store, at.model().n_components())?;
     let [t2_limit, q_limit] = limits(&at, confidence);

@@ -56,7 +56,7 @@ pub(super) fn points(session: &Session, entry: &Entry, query: &Query) -> anyhow:
     let shown = kept_components(&entry.opened, store.rows());
     if !(2..=3).contains(&axes.len()) || axes.iter().any(|axis| !(1..=shown).contains(axis)) {
         let error = format!("invalid axes: expected two or three components from 1 to {shown}");
-        return Err(Refusal::bad(error, "use for example axes=1,2").into());
+        return Err(Refusal::bad(error, "try axes=1,2").into());
     }
     let rows = store.rows();
     let part = Part::of(query, rows)?;

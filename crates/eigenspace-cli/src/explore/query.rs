@@ -43,17 +43,17 @@ pub(super) fn body(bytes: &[u8]) -> anyhow::Result<Value> {
 
 /// A whole number in a body.
 pub(super) fn whole(body: &Value, name: &str) -> anyhow::Result<u64> {
-    Ok(body[name].as_u64().ok_or_else(|| Refusal::bad(format!("the request lacks a number `{name}`"), ""))?)
+    Ok(body[name].as_u64().ok_or_else(|| Refusal::bad(format!("the request has no number `{name}`"), ""))?)
 }
 
 /// Whole numbers in a body.
 pub(super) fn wholes(body: &Value, name: &str) -> anyhow::Result<Vec<u64>> {
-    let lacking = || Refusal::bad(format!("the request lacks a list of numbers `{name}`"), "");
+    let lacking = || Refusal::bad(format!("the request has no list of numbers `{name}`"), "");
     let list = body[name].as_array().ok_or_else(lacking)?;
     Ok(list.iter().map(Value::as_u64).collect::<Option<_>>().ok_or_else(lacking)?)
 }
 
 /// A text in a body.
 pub(super) fn text<'a>(body: &'a Value, name: &str) -> anyhow::Result<&'a str> {
-    Ok(body[name].as_str().ok_or_else(|| Refusal::bad(format!("the request lacks a text `{name}`"), ""))?)
+    Ok(body[name].as_str().ok_or_else(|| Refusal::bad(format!("the request has no string `{name}`"), ""))?)
 }

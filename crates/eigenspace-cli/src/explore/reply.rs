@@ -56,7 +56,7 @@ impl Refusal {
 
     /// The method does not fit the address.
     pub(super) fn method() -> Self {
-        Self::new(405, "this address does not take this kind of request", "")
+        Self::new(405, "this address does not accept this method", "")
     }
 
     /// The request does not fit the present state.

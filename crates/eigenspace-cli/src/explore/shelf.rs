@@ -192,7 +192,9 @@ impl Shelf {
     /// A model by its number.
     pub(super) fn get(&self, id: u64) -> anyhow::Result<Arc<Entry>> {
         let found = self.inner().entries.iter().find(|entry| entry.id == id).cloned();
-        Ok(found.ok_or_else(|| Refusal::missing(format!("there is no model {id}"), "it may have been removed"))?)
+        Ok(found.ok_or_else(|| {
+            Refusal::missing(format!("there is no model {id}"), "reload the page: the model may have been removed")
+        })?)
     }
 
     /// Removes a model from the session; its file stays.

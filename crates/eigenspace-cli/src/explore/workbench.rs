@@ -142,7 +142,7 @@ pub(super) fn save(session: &Session, entry: &Entry, bytes: &[u8]) -> anyhow::Re
     file.write_all(&entry.opened.raw().to_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
     file.persist_noclobber(&path).map_err(|error| match error.error.kind() {
         std::io::ErrorKind::AlreadyExists => anyhow::Error::from(Refusal::conflict(
-            format!("cannot save `{name}`: there is such a file"),
+            format!("cannot save `{name}`: a file with this name already exists"),
             "choose another name",
         )),
         _ => failed(error.error).into(),

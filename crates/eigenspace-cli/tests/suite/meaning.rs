@@ -118,7 +118,7 @@ fn scores_are_not_taken_for_one_another() {
         let said = directory.refused(&format!("reconstruct m z.csv --columns {columns}"));
         assert!(said.err.starts_with("error: cannot read scores from `z.csv`: column "), "{said}");
         assert!(
-            said.err.contains("hint: leave out --columns and --exclude: scores are found by their names"),
+            said.err.contains("hint: the columns of scores must be PC1, PC2, … (or W1, W2, …), in this order"),
             "{said}"
         );
     }

@@ -152,7 +152,7 @@ fn what_cannot_be_drawn_says_why() {
     let images = images();
     assert_eq!(
         images.refused("plot strip m faces --row 8 -o x.svg").err,
-        "error: cannot show row 8: the input has fewer rows\n\nhint: choose a smaller row number; the first row is 0\n"
+        "error: cannot show row 8: the input has only 8 rows\n\nhint: choose a row from 0 to 7\n"
     );
     assert!(
         images

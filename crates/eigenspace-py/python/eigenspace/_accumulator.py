@@ -57,8 +57,8 @@ class Accumulator:
     ``max_rank`` directions, and the certificate of the model bounds the error.
 
     The rows of each accumulator and the tree in which accumulators are merged determine the result
-    to the last bit. Other trees give results that differ by rounding, and by what compressions
-    drop; the certificate covers both. Options whose result depends on the order of all rows
+    to the last bit. Other trees give results that differ by rounding, and by which directions are
+    dropped; the certificate covers both. Options whose result depends on the order of all rows
     (``missing="impute"``, forgetting) are not available.
 
     Parameters
@@ -66,8 +66,9 @@ class Accumulator:
     n_components : int, float or None
         Number of components of the model, explained variance ratio to reach, or None for all.
     max_rank : int, 'all' or None
-        Number of directions to keep if there are more than 1,024 features; by default
-        2 n_components + 32, or all if n_components is None.
+        Number of directions to keep if there are more than 1,024 features; by default 2 k + 32 for
+        k components, or all if n_components is None, or if it is a number and ``truncation`` is
+        set.
     truncation : str
         Which directions to drop if there are more than 1,024 features, as in IncrementalPCA.
     standardize : bool
@@ -80,7 +81,7 @@ class Accumulator:
         Meaning of ``weights``: 'frequency' or 'reliability', as in IncrementalPCA.
     partition : str or None
         The name of the partition, which errors about its rows mention. It is not part of the state:
-        merging, pickling and ``to_bytes`` leave it behind.
+        merging, pickling and ``to_bytes`` do not keep it.
 
     Examples
     --------

@@ -54,8 +54,8 @@ class PCA(Estimator):
         Divide features by their standard deviation (correlation PCA).
     weight_kind : str
         Meaning of ``sample_weight``. 'frequency': a weight of 3 counts as three equal rows.
-        'reliability': a weight says how much to trust a row relative to the others (also for
-        weights that sum to one).
+        'reliability': a weight says how much to trust a row relative to the others (use this also
+        for weights that sum to one).
     svd_solver : str
         Any of scikit-learn's values, accepted for compatibility. It has no effect; ``method``
         selects the algorithm.
@@ -66,9 +66,10 @@ class PCA(Estimator):
     Attributes
     ----------
     components_, singular_values_, mean_ : as in scikit-learn
-        Directions, their singular values, and moments of the features.
+        Components, their singular values, and the mean of each feature.
     explained_variance_, explained_variance_ratio_, noise_variance_ : as in scikit-learn
-        Variances along the components, and outside of them.
+        Variance and share of the total variance along each component, and the average variance
+        along all other directions.
     n_components_, n_samples_, n_features_in_ : as in scikit-learn
         Numbers of components, rows and features.
     model_ : EigenspaceModel

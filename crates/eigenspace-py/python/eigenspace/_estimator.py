@@ -203,7 +203,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._view().readings(self._checked(X, reset=False), self.missing)[1]
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """Return a limit for T² and one for Q; a share ``confidence`` of normal rows stays below each."""
+        """Return a limit for T² and one for Q. If rows are normally distributed, a share ``confidence``
+        of them stays below each limit.
+        """
         return self._view().whole.limits(confidence)
 
     def _of_blocks(self, method: str, X: Any, columns: Sequence[Hashable] | None = None) -> NDArray[Any]:
@@ -258,7 +260,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         elif rows <= asked:
             why = f"{rows} rows vary in at most {max(rows - 1, 0)} directions; pass more rows"
         elif view.raw.certificate().is_exact:
-            why = f"the {rows} rows vary in no more directions, apart from rounding"
+            directions = "direction" if view.real == 1 else "directions"
+            why = f"the {rows} rows vary in only {view.real} {directions}, apart from rounding"
         else:
             why = "no more directions were kept; certificate_ bounds the variance along the others"
         rest = view.reported - view.real

@@ -52,7 +52,7 @@ def given_images(images: Any, people: Any, names: Any, person: str | None, next_
     if people is None:
         if person is None:
             error = TypeError("the people in the images are not known")
-            raise with_hint(error, "pass people, with the name of the person in each image")
+            raise with_hint(error, "pass people=[…], one name for each image")
         people = [person] * n
     if isinstance(people, str):
         error = TypeError(f"invalid people={people!r}: expected a name for each image, found one text")
@@ -83,7 +83,7 @@ def people_in(images: Images) -> list[str]:
     for person, name in zip(images.people, images.names, strict=False):
         if person is None:
             words = f"cannot tell whose image `{name}` is: it is not in a person's directory"
-            raise refusal(words, "pass people, with the name of the person in each image")
+            raise refusal(words, "pass people=[…], one name for each image")
     return [person for person in images.people if person is not None]
 
 

@@ -60,7 +60,7 @@ class Rate(NamedTuple):
     tested: int
     """Number of test images."""
     share: float
-    """The one divided by the other."""
+    """`count` divided by `tested`."""
     low: float
     """The lower end of the confidence interval of the share."""
     high: float

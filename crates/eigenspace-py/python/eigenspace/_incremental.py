@@ -46,9 +46,10 @@ class IncrementalPCA(Estimator):
         Number of rows in each block of ``fit``. It affects the result only if ``forgetting`` is per
         block.
     max_rank : int, 'all' or None
-        Number of directions to keep between blocks; by default 2 n_components + 32, or all if
-        n_components is None. ``max_rank=n_components`` is the fastest. It applies only to the
-        factor engine; a warning is raised if it has no effect.
+        Number of directions to keep between blocks; by default 2 k + 32 for k components, or all if
+        n_components is None, or if it is a number and ``truncation`` is set.
+        ``max_rank=n_components`` is the fastest. It applies only to the factor engine; a warning is
+        raised if it has no effect.
     truncation : str
         Which directions to drop: 'none', 'rank:100', 'energy:0.99', 'tolerance:1e-6' or 'fd:100'
         (Frequent Directions, which bounds the error for any rows). Like ``max_rank``, it applies
@@ -57,19 +58,19 @@ class IncrementalPCA(Estimator):
         Divide features by their standard deviation (correlation PCA). The standard deviations are
         updated with every block.
     forgetting : float, str or None
-        How earlier rows lose weight. 0.99: by this factor with each new row. 'block:0.9': by this
-        factor with each new block. 'half-life:500': by half every 500 rows.
+        How the weight of earlier rows decreases. 0.99: each new row multiplies it by 0.99.
+        'block:0.9': each new block multiplies it by 0.9. 'half-life:500': it halves every 500 rows.
     missing : str
         What to do with cells that are NaN: 'refuse' raises an error, 'skip' skips their rows,
         'impute' fills them with the model's estimates.
     engine : str
         What is kept between blocks: 'scatter' (the products of all pairs of features, so nothing is
         ever dropped), 'factor' (at most ``max_rank`` directions), or 'auto' (scatter for up to
-        1,024 features, otherwise factor).
+        1,024 features, or 4,096 on a GPU, otherwise factor).
     weight_kind : str
         Meaning of ``sample_weight``. 'frequency': a weight of 3 counts as three equal rows.
-        'reliability': a weight says how much to trust a row relative to the others (also for
-        weights that sum to one).
+        'reliability': a weight says how much to trust a row relative to the others (use this also
+        for weights that sum to one).
     device : str
         Where to compute: 'cpu', 'cuda' or 'cuda:1' (an NVIDIA GPU), or 'auto' (the first GPU if
         there is one, and at least 1,024 features). See docs/GPU.md.
@@ -83,9 +84,10 @@ class IncrementalPCA(Estimator):
     Attributes
     ----------
     components_, singular_values_, mean_, var_ : as in scikit-learn
-        Directions, their singular values, and moments of the features.
+        Components, their singular values, and the mean and variance of each feature.
     explained_variance_, explained_variance_ratio_, noise_variance_ : as in scikit-learn
-        Variances along the components, and outside of them.
+        Variance and share of the total variance along each component, and the average variance
+        along all other directions.
     n_components_, n_samples_seen_, batch_size_, n_features_in_ : as in scikit-learn
         Numbers of components, rows and features.
     model_ : EigenspaceModel
@@ -292,7 +294,8 @@ class IncrementalPCA(Estimator):
             words = f"cannot read the rows {passes} times with forgetting: their weights depend on the order"
             raise refusal(words, "set passes=1, or omit forgetting")
         if passes > 1 and self.missing == "impute":
-            words = f"cannot read the rows {passes} times with missing='impute': each pass would fill other numbers"
+            reason = "each pass would fill in different numbers"
+            words = f"cannot read the rows {passes} times with missing='impute': {reason}"
             raise refusal(words, "set passes=1, or missing='skip'")
         return passes
 
@@ -323,10 +326,10 @@ class IncrementalPCA(Estimator):
         """Fit the blocks of a Dask collection where they are, and add the rows of the state."""
         if self.forgetting not in (None, "never", 1):
             words = "forgetting is not available for Dask collections, because it depends on the order of all rows"
-            raise refusal(words, "call partial_fit for each block in order")
+            raise refusal(words, "compute the blocks one after another, and pass each to partial_fit")
         if state is not None and not state.settings["centered"]:
             words = "cannot add the blocks of a Dask collection to a model that is not centered: blocks are centered"
-            raise refusal(words, "call partial_fit for each block in order")
+            raise refusal(words, "compute the blocks one after another, and pass each to partial_fit")
         names = ("max_rank", "truncation", "standardize", "missing", "engine", "weight_kind")
         options = {name: getattr(self, name) for name in names}
         model = self._of_dask(X, sample_weight, reset=state is None, **options)
@@ -369,8 +372,8 @@ class IncrementalPCA(Estimator):
         if ignored:
             have = "have" if len(ignored) > 1 else "has"
             warn(
-                f"{' and '.join(ignored)} {have} no effect: the scatter engine, which 'auto' selects for up to 1,024 "
-                "features, never drops a direction. Pass engine='factor' to limit the rank."
+                f"{' and '.join(ignored)} {have} no effect: the scatter engine is used, which never drops a direction. "
+                "Pass engine='factor' to limit the number of directions."
             )
 
     def _settings(self, features: int) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> floa
     """
     if kind not in ("frobenius", "rmse"):
         words = f"invalid kind of error `{kind}`: expected 'frobenius' or 'rmse'"
-        raise refusal(words, "omit kind for the root of the sum of squares")
+        raise refusal(words, "omit `kind` to get the root of the sum of squares")
     if _reconstruction(X) is not None:
         error = TypeError("invalid X: expected rows first, and the model that reconstructs them second")
         raise with_hint(error, "swap the two arguments")

@@ -387,7 +387,9 @@ class EigenspaceModel:
         return hotelling, distance
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """Return a limit for T² and one for Q; a share ``confidence`` of normal rows stays below each."""
+        """Return a limit for T² and one for Q. If rows are normally distributed, a share ``confidence``
+        of them stays below each limit.
+        """
         return self._core.limits(confidence)
 
     def fill_missing(self, X: Any) -> Floats:

@@ -122,7 +122,7 @@ def fit_by(
 
 
 def transform(model: EigenspaceModel, rows: Any, n_components: int | None = None) -> Any:
-    """Return the scores of the rows lazily, with the blocks of the rows.
+    """Return the scores of the rows lazily, in the same blocks as the rows.
 
     ``rows`` is a Dask array or data frame. Scores of a data frame are a data frame with the same
     index and the columns PC1, PC2, … If the model has feature names, columns are found by name. If the

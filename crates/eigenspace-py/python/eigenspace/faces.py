@@ -2,7 +2,7 @@
 
 ==================================  ==============================================================
 :func:`train`                       train a recognizer on images of people
-:func:`load`                        read a recognizer file, also one that the command wrote
+:func:`load`                        read a recognizer file, including one written by the command
 :class:`Recognizer`                 recognize, enroll, forget, save
 :func:`evaluate`                    accuracy on images that were not used for training
 :class:`Recognition`                what was found in an image: a person, or a reason why not
@@ -57,9 +57,10 @@ __all__ = [
 class Recognizer:
     """A model of faces and the people in it. Get one from :func:`train` or :func:`load`.
 
-    A recognizer is immutable: :meth:`enroll` and :meth:`forget` return a new one. After any
-    sequence of them it equals a recognizer that was trained on the remaining images. It can be
-    pickled, and :meth:`save` writes the file that the command ``eigenspace faces`` reads.
+    A recognizer is immutable: :meth:`enroll` and :meth:`forget` return a new one. Unless
+    ``max_rank`` was set, it equals a recognizer trained from scratch on the images that it then
+    contains. It can be pickled, and :meth:`save` writes the file that the command ``eigenspace
+    faces`` reads.
 
     A recognizer contains the enrolled images: anyone who has it can reconstruct them.
     """
@@ -273,7 +274,7 @@ def train(
     metric : 'euclidean', 'cosine', 'mahalanobis' or 'mahalanobis-cosine'
     pixels : 'raw', or 'standardized' to mean 0 and deviation 1 in each image
     unknown : distance to the nearest person beyond which a face is unknown: a number, 'learned', or None for never
-    not_a_face : distance to face space beyond which an image is not a face, in the same way
+    not_a_face : distance to face space beyond which an image is not a face: a number, 'learned', or None for never
     accept : share of new images of known people that learned thresholds accept
     max_rank : number of directions to keep; by default all, so that enrolling and forgetting stay exact
     seed : seed for the order of images in the training of the perceptron
@@ -287,7 +288,7 @@ def train(
 
 
 def load(path: Any) -> Recognizer:
-    """Read a recognizer file, also one that the command wrote."""
+    """Read a recognizer file, including one written by the command."""
     return Recognizer.load(path)
 
 

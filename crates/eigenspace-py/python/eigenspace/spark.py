@@ -141,11 +141,12 @@ def transform(
         model = model.with_components(n_components)
     _check_frame(df)
     if output in df.columns:
-        raise refusal(f"the column {output!r} already exists", "choose another name with output, or outputCol")
+        hint = "choose another name with output='NAME' (outputCol in a pipeline)"
+        raise refusal(f"the column {output!r} already exists", hint)
     if columns is None and features is None:
         columns = model.feature_names
         if columns is None:
-            raise refusal("the model has no feature names", "name the columns with columns or features")
+            raise refusal("the model has no feature names", "pass columns=[…] or features='NAME'")
     rows, names = _rows(df, columns, features, [])
     if names is not None and len(names) != model.n_features:
         raise refusal(f"{len(names)} columns for a model of {model.n_features} features", "name one for each feature")
@@ -221,7 +222,7 @@ def _rows(
         _check_column(df, name)
     if features is not None:
         if columns is not None:
-            raise refusal("columns and features exclude each other", "pass one of them")
+            raise refusal("cannot use both `columns` and `features`", "pass one of them")
         return _lists(df, features), None
     if isinstance(columns, str):
         raise refusal(f"invalid columns={columns!r}: expected a list of names", f"pass [{columns!r}]")
@@ -239,7 +240,7 @@ def _lists(df: Any, name: str) -> Any:
         return F.when(_column(name).isNotNull(), vector_to_array(_column(name)))
     if not isinstance(kind, ArrayType) or not isinstance(kind.elementType, (NumericType, BooleanType)):
         words = f"column {name!r} has the type {kind.simpleString()}, expected a vector or an array of numbers"
-        raise refusal(words, "for several columns of numbers, use columns")
+        raise refusal(words, "for several columns of numbers, pass columns=[…]")
     exact = FloatType() if isinstance(kind.elementType, FloatType) else DoubleType()
     return _column(name).cast(ArrayType(exact))
 
@@ -249,7 +250,8 @@ def _number(df: Any, name: str) -> Any:
     kind = df.schema[name].dataType
     if not isinstance(kind, (NumericType, BooleanType)):
         words = f"column {name!r} has the type {kind.simpleString()}, expected numbers"
-        raise refusal(words, "name the columns with columns, or one column of vectors or arrays with features")
+        hint = "use columns=[…] for columns of numbers, or features='NAME' for one column of vectors or arrays"
+        raise refusal(words, hint)
     return _column(name)
 
 

@@ -15,17 +15,16 @@ impl Error {
             Self::SplitTooLarge { whole, part, whole_weight, .. } if part <= whole && *whole_weight < *whole as f64 => {
                 format!("{SPLIT}; with forgetting, old rows have less weight and cannot be split off")
             }
-            Self::SplitTooLarge { .. } => "check the order: the whole comes first, the part second".into(),
-            Self::NotAPart { truncated: true, .. } => format!("{SPLIT}; if they were, keep more directions"),
+            Self::SplitTooLarge { .. } => "remove only rows that were added before; in a split, the whole comes first and the part second".into(),
+            Self::NotAPart { truncated: true, .. } => format!("{SPLIT}; if they were, fit both models again and keep more directions"),
             Self::NotAPart { .. } => SPLIT.into(),
             Self::Divisor { count, weight, .. } if *weight < *count as f64 => {
-                "choose reliability as the kind of the weights (weight_kind) if they sum to one or say how reliable each row \
-                 is; otherwise use ddof = 0; a frequency weight is the number of times that a row counts"
+                "frequency weights count how often each row occurs; if the weights instead sum to one or say how reliable \
+                 each row is, fit with the weight kind reliability; otherwise use ddof = 0"
                     .into()
             }
-            Self::TooLittleWeight { .. } | Self::Divisor { .. } => {
-                "use more rows, forget more slowly, or report fewer components".into()
-            }
+            Self::Divisor { .. } => "use more rows, or use ddof = 0".into(),
+            Self::TooLittleWeight { .. } => "use more rows, forget more slowly, or report fewer components".into(),
             Self::RefineOther { .. } => {
                 "pass the rows that the model was fitted to, with the same weights and without forgetting, in any order".into()
             }
@@ -33,22 +32,21 @@ impl Error {
             Self::NeverObserved { .. } => "leave out the column, or add rows that have a value in it before you read the model".into(),
             Self::ScatterTooLarge { .. } => "use the factor engine, or let the library choose".into(),
             Self::InvalidScale { .. } => "use a scale of 1 to leave a column unchanged".into(),
-            Self::InvalidConfidence { .. } => "use for example 0.99, for a limit that one in a hundred normal rows exceeds".into(),
+            Self::InvalidConfidence { .. } => "try 0.99; if the rows are normally distributed, one in a hundred exceeds that limit".into(),
             Self::SparseSlices { .. } => "pass one index for each value, and offsets that start with 0, never decrease, and end with the number of values".into(),
             Self::SparseColumn { features, .. } => format!("use column indices from 0 to {}", features.saturating_sub(1)),
             Self::SparseMissing { .. } => "pass dense rows, whose missing cells can be skipped or filled".into(),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
             Self::InvalidWeight { .. } => "use a weight of 0 to leave the row out".into(),
-            Self::InvalidForgetting { .. } => "use for example 0.99, with which about the last 100 rows count if it is applied with each row; 1 forgets nothing".into(),
-            Self::InvalidHalfLife { .. } => "use for example 100, which halves the weight of a row after 100 later rows".into(),
+            Self::InvalidForgetting { .. } => "try 0.99, which remembers roughly the last 100 rows if it is applied at each row; 1 forgets nothing".into(),
+            Self::InvalidHalfLife { .. } => "try 100, which halves the weight of a row after 100 later rows".into(),
             Self::FeatureNamesDiffer { .. } => "reorder or select the columns so that both are the same".into(),
             Self::NameCount { features, .. } => format!("pass {features} names, or none"),
             Self::LabelCount { .. } => "pass at most one label for each component".into(),
-            Self::ImageShape { features, .. } => {
-                format!("choose a shape with width x height x channels = {features}, and 8 or 16 bits per value")
-            }
-            Self::MetadataTooLarge { .. } => "use shorter names, or leave the names out".into(),
-            Self::CenteringDiffers => "fit both with the same `centered` option".into(),
+            Self::ImageShape { features, .. } => format!("choose a shape with width x height x channels = {features}"),
+            Self::ImageDepth { .. } => "use 8 for values up to 255, and 16 for values up to 65535".into(),
+            Self::MetadataTooLarge { .. } => "shorten or leave out feature names, component labels or values".into(),
+            Self::CenteringDiffers => "fit both models with centering, or both without".into(),
             Self::OptionsDiffer => "make all accumulators with the same options".into(),
             Self::OrderMatters { .. } => "leave the option out, or use a stream, which absorbs the rows in one order".into(),
             Self::NothingAbsorbed => "absorb at least one row, or merge an accumulator that has rows".into(),
@@ -65,16 +63,17 @@ impl Error {
                 format!("use a share between 0 and 1, for example 0.99; to keep a number of directions, use the rule rank:{rank}")
             }
             Self::InvalidShare { .. } => "use a share between 0 and 1, for example 0.95; for a number of components, use a whole number".into(),
-            Self::InvalidTolerance { .. } => "use for example 1e-6, which drops directions whose spread is below a millionth of the largest".into(),
+            Self::InvalidTolerance { .. } => "try 1e-6, which drops directions whose singular value is below a millionth of the largest".into(),
+            Self::Singular { rank: 0 | 1, .. } => "use more rows that vary in more directions".into(),
             Self::Singular { rank, .. } => format!("report fewer than {rank} components, so that some noise variance remains, or use more rows"),
             Self::NonFinite { row, column, value } if value.is_nan() => format!("drop row {row}, or leave out or fill column {column}; a fit can also skip rows with missing cells, or impute them"),
             Self::NonFinite { row, column, .. } => format!("drop row {row}, or leave out or fill column {column}"),
             Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest absolute value"),
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Zero { .. } => "use 1 or more, or leave out the setting to use its default".into(),
-            Self::UnknownWord { what: "truncation rule", .. } => "use for example rank:100, energy:0.99, tolerance:1e-6 or fd:100".into(),
+            Self::UnknownWord { what: "truncation rule", .. } => "use, for example, rank:100, energy:0.99, tolerance:1e-6 or fd:100".into(),
             Self::UnknownWord { .. } => "check the spelling".into(),
-            Self::MemoryBudget { .. } => "allow more memory, pass fewer rows at a time, or keep a smaller rank".into(),
+            Self::MemoryBudget { .. } => "allow more memory, pass fewer rows at a time, or keep fewer directions".into(),
             Self::Device(error) => error.hint().into(),
             Self::ZeroDirection | Self::CountOverflow => return None,
         };

@@ -98,7 +98,7 @@ pub enum Error {
         person: String,
     },
     /// A width and height that do not match the number of pixels.
-    #[error("invalid image size {}x{}: the images have {features} pixels", size.0, size.1)]
+    #[error("invalid image size {}x{}: each image has {features} values", size.0, size.1)]
     ImageSize {
         /// Width and height.
         size: (usize, usize),
@@ -191,13 +191,13 @@ impl Error {
                 "choose another name for the person, for example by renaming the directory".into()
             }
             Self::ImageSize { .. } => {
-                "choose a width and height whose product (times 3 for color) is the number of pixels".into()
+                "choose a width and height whose product (times 3 for color) is the number of values".into()
             }
             Self::Setting { what, .. } => return known(what).map(str::to_owned),
             Self::TooFewImages { protocol, found, .. } => match protocol.rsplit_once('-') {
                 Some((kind, number)) if number.parse::<usize>().is_ok() && *found > 1 => {
                     format!(
-                        "add images of this person, leave the person out, or use for example the protocol {kind}-{}",
+                        "add images of this person, leave the person out, or try the protocol {kind}-{}",
                         found - 1
                     )
                 }
@@ -210,13 +210,13 @@ impl Error {
                 "name the person, or pass the directory of the image if it is named after the person".into()
             }
             Self::SingleFile { .. } => {
-                "leave it out: all images in the directory of a person are read if the directory above is passed".into()
+                "leave it out: pass a directory that has one subdirectory per person, and all images in it are read".into()
             }
             Self::NoPerson { .. } => {
                 "move it into a directory named after the person, or leave it out and enroll it later".into()
             }
             Self::Nested { .. } => {
-                "arrange the images as person/image.pgm, or pass the directory directly above the people".into()
+                "arrange the images as person/image.pgm, or pass the directory that directly contains the directories of the people".into()
             }
             Self::NotText { .. } => {
                 "rename it: people and images are stored under the names of directories and files".into()
@@ -244,7 +244,7 @@ fn known(what: &str) -> Option<&'static str> {
         "threshold" => "use a number of 0 or more, `learned` or `none`",
         "share of faces to accept" => "use a share above 0 and at most 1, for example 0.95",
         "protocol" => {
-            "use first-5, random-5, random-9, leave-one-out or incremental; the number is the number of training images of each person"
+            "use first-N, random-N, leave-one-out or incremental, where N is the number of training images of each person, for example first-5"
         }
         _ => return None,
     })

@@ -245,6 +245,7 @@ impl FormatError {
             Self::OtherFile { kind, .. } if kind.is_image() => "fit a model to images first, and pass its file",
             Self::OtherFile { .. } => "fit a model to these rows first, and pass its file",
             Self::NotSafetensors | Self::Header(_) | Self::Metadata { .. } => "check that eigenspace wrote this file",
+            Self::TooLarge { .. } => "free memory, or use a machine with more memory",
             _ => "fit the model again; the file was not written by eigenspace, or it was changed afterward",
         };
         Some(text.into())

@@ -87,6 +87,17 @@ pub enum SourceError {
         /// Bytes present.
         found: u64,
     },
+    /// More columns than can be read.
+    #[error("it has {found} columns; the limit is {limit}")]
+    TooManyColumns {
+        /// Columns of the file.
+        found: usize,
+        /// Largest number of columns.
+        limit: usize,
+    },
+    /// The reader of the file panicked, which is a bug.
+    #[error("internal error in the reader of this file; please report this")]
+    Internal,
     /// Elements that are not real numbers.
     #[error("its elements are {}, expected real numbers", elements(dtype))]
     ElementType {

@@ -216,11 +216,14 @@ impl Metadata {
         {
             return Err(Error::NameCount { names: names.len(), features });
         }
-        if let Some(image) = self.image
-            && (image.features() != Some(features) || ![None, Some(8), Some(16)].contains(&image.depth))
-        {
-            let ImageShape { width, height, channels, .. } = image;
-            return Err(Error::ImageShape { width, height, channels, features });
+        if let Some(image) = self.image {
+            let ImageShape { width, height, channels, depth } = image;
+            if image.features() != Some(features) {
+                return Err(Error::ImageShape { width, height, channels, features });
+            }
+            if let Some(depth) = depth.filter(|depth| ![8, 16].contains(depth)) {
+                return Err(Error::ImageDepth { depth });
+            }
         }
         if self.component_labels.len() > features {
             return Err(Error::LabelCount { labels: self.component_labels.len(), features });

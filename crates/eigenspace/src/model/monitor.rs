@@ -31,7 +31,7 @@ const MIN_POWER: f64 = 0.05;
 /// Accepted confidences; beyond them, rounding would dominate the quantiles.
 const CONFIDENCES: std::ops::RangeInclusive<f64> = 1e-3..=1.0 - 1e-9;
 
-/// Values that T² and Q of a given share of normal rows stay below.
+/// Limits of T² and Q: a given share of normally distributed rows stays below each.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -53,8 +53,8 @@ pub struct Readings {
 }
 
 impl EigenspaceModel {
-    /// The limits that this share of normal rows stays below, for example 0.99; from 0.001 to
-    /// 0.999999999. Needs a weight above k + 1.
+    /// The limits of T² and Q. If the rows are normally distributed, this share of them stays below
+    /// each limit, for example 0.99; from 0.001 to 0.999999999. Needs a weight above k + 1.
     pub fn limits(&self, confidence: f64) -> Result<Limits, Error> {
         if !CONFIDENCES.contains(&confidence) {
             return Err(Error::InvalidConfidence { value: confidence });

@@ -17,7 +17,7 @@
 //! The rows of each accumulator, and the tree in which accumulators are merged, determine the
 //! result to the last bit. How rows were divided into blocks does not matter, nor does the number
 //! of threads, nor where a state went through bytes. Other trees give results that differ by
-//! rounding, and by what compressions drop; the certificate covers both. Options whose result
+//! rounding, and by which directions are dropped; the certificate covers both. Options whose result
 //! depends on the order of all rows are refused.
 
 use crate::error::Error;
@@ -83,7 +83,7 @@ impl FitOptions {
 
 impl Accumulator {
     /// The same accumulator for the partition with this name, which is part of the errors of
-    /// [`absorb`](Self::absorb). It is not part of the state: merging and bytes leave it behind.
+    /// [`absorb`](Self::absorb). It is not part of the state: merging and bytes do not keep it.
     pub fn with_partition(self, name: impl Into<String>) -> Self {
         Self { partition: Some(name.into()), ..self }
     }
@@ -135,8 +135,8 @@ impl Accumulator {
     /// Adds the rows of another accumulator with the same options. If `other` is empty, nothing
     /// changes; if `self` is empty, it becomes a copy of `other`.
     ///
-    /// Commutative and associative up to rounding, and up to what compressions drop if there are
-    /// more than 1,024 features. If the two do not fit together, neither changes. The result has
+    /// Commutative and associative up to rounding and, with more than 1,024 features, up to which
+    /// directions are dropped. If the two do not fit together, neither changes. The result has
     /// the metadata that both share.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         let Some(theirs) = &other.stream else { return Ok(()) };

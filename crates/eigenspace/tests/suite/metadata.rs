@@ -125,10 +125,11 @@ fn metadata_that_does_not_fit_the_features_is_refused() {
     ));
     let labels = vec![String::new(); 7];
     assert!(matches!(refused(described().with_component_labels(labels)), Error::LabelCount { labels: 7, .. }));
-    for image in [ImageShape::new(3, 3, 1), ImageShape::new(usize::MAX, 2, 3), ImageShape::new(3, 2, 1).with_depth(12)]
-    {
+    for image in [ImageShape::new(3, 3, 1), ImageShape::new(usize::MAX, 2, 3)] {
         assert!(matches!(refused(described().with_image(image)), Error::ImageShape { features: 6, .. }));
     }
+    let deep = ImageShape::new(3, 2, 1).with_depth(12);
+    assert!(matches!(refused(described().with_image(deep)), Error::ImageDepth { depth: 12 }));
     let long = "x".repeat(1 << 24);
     assert!(matches!(refused(Metadata::new().with_value("a", long.clone())), Error::MetadataTooLarge { .. }));
     // As much as is accepted can be written and read, however it must be escaped.

@@ -28,7 +28,7 @@ fn an_array_that_is_cut_short() {
     error: cannot read rows from standard input
       cause: it has 475 bytes, but its header says 480
 
-    hint: copy the file again: it is incomplete, or still being written
+    hint: check the command before the pipe: its output is incomplete
     ");
     directory.write("t.npy", &bytes[..40]);
     assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
@@ -46,7 +46,7 @@ fn an_array_that_is_cut_short() {
     error: cannot read rows from standard input
       cause: it has 475 bytes, but its header says 480
 
-    hint: copy the file again: it is incomplete, or still being written
+    hint: check the command before the pipe: its output is incomplete
     ");
 }
 

@@ -247,14 +247,14 @@ fn settings_that_mean_nothing() {
     ----- stderr -----
     error: invalid protocol `sixth`
 
-    hint: use first-5, random-5, random-9, leave-one-out or incremental; the number is the number of training images of each person
+    hint: use first-N, random-N, leave-one-out or incremental, where N is the number of training images of each person, for example first-5
     ");
     assert_snapshot!(directory.refused("faces evaluate known --protocol first-2 --denoising=-1"), @"
     exit: 2
     ----- stderr -----
     error: invalid noise deviation -1: expected a number of gray values, 0 or more
 
-    hint: use for example --denoising 25
+    hint: try --denoising 25
     ");
     assert_snapshot!(directory.refused("faces recognize r.safetensors known -o near.jpg"), @"
     exit: 2
@@ -373,7 +373,7 @@ fn directories_in_directories_of_people() {
     ----- stderr -----
     error: cannot tell whose image `yr/ann/2020/1.pgm` is: it is two or more directories below `yr`
 
-    hint: arrange the images as person/image.pgm, or pass the directory directly above the people
+    hint: arrange the images as person/image.pgm, or pass the directory that directly contains the directories of the people
     ");
     assert!(
         directory.refused("faces enroll r.safetensors yr").err.contains("it is two or more directories below `yr`")
@@ -483,7 +483,7 @@ fn fewer_components_than_requested_are_a_warning() {
 #[test]
 fn a_protocol_for_fewer_images_is_suggested() {
     let said = directory().refused("faces evaluate known --protocol random-9");
-    assert!(said.err.ends_with(", or use for example --protocol random-2\n"), "{said}");
+    assert!(said.err.ends_with(", or try --protocol random-2\n"), "{said}");
 }
 
 #[test]

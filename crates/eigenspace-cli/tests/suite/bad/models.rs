@@ -216,7 +216,7 @@ fn a_part_of_a_model_that_dropped_directions_or_forgot_rows() {
     directory.done("fit far.csv -o far.safetensors -q");
     let said = directory.refused("split low.safetensors far.safetensors -o m.safetensors");
     assert!(said.err.contains(", which rounding and dropped directions cannot explain\n"), "{said}");
-    assert!(said.err.ends_with("; if they were, keep more directions\n"), "{said}");
+    assert!(said.err.ends_with("; if they were, fit both models again and keep more directions\n"), "{said}");
     directory.done("fit a.csv --half-life 2 -o late.safetensors -q");
     let said = directory.refused("split late.safetensors b.safetensors -o m.safetensors");
     assert!(said.err.contains("cannot split 20 rows (weight 20) off a model of 30 rows (weight 3.414)\n"), "{said}");
@@ -246,7 +246,7 @@ fn a_part_larger_than_the_whole() {
     error: cannot split `a.safetensors` from `b.safetensors`
       cause: cannot split 30 rows (weight 30) off a model of 20 rows (weight 20)
 
-    hint: check the order: the whole comes first, the part second
+    hint: remove only rows that were added before; in a split, the whole comes first and the part second
     ");
 }
 

@@ -20,7 +20,7 @@ fn numbers_of_components() {
     ----- stderr -----
     error: invalid number of components `some`: expected a whole number, a share of variance or `all`
 
-    hint: use for example -k 50, -k 0.95 or -k all
+    hint: use, for example, -k 50, -k 0.95 or -k all
     ");
     for text in ["0", "1.5", "0.0", "-1", "nan", "", "2x", "1e400", "0.5.5"] {
         directory.refused(&format!("fit t.csv -o m.safetensors --components={text}"));
@@ -44,7 +44,7 @@ fn numbers_of_components() {
     ----- stderr -----
     error: invalid number of components `x`: expected a whole number, a share of variance or `all`
 
-    hint: use for example -k 50, -k 0.95 or -k all
+    hint: use, for example, -k 50, -k 0.95 or -k all
     ");
     assert_snapshot!(directory.refused("fit t.csv --max-rank 0 -o m.safetensors"), @"
     exit: 2
@@ -63,7 +63,7 @@ fn rules_of_truncation() {
     ----- stderr -----
     error: invalid truncation rule `half`: expected none, rank:N, energy:SHARE, tolerance:T or fd:N
 
-    hint: use for example rank:100, energy:0.99, tolerance:1e-6 or fd:100
+    hint: use, for example, rank:100, energy:0.99, tolerance:1e-6 or fd:100
     ");
     assert_snapshot!(directory.refused("fit t.csv --truncation energy:2 -o m.safetensors"), @"
     exit: 2
@@ -77,7 +77,7 @@ fn rules_of_truncation() {
     ----- stderr -----
     error: invalid tolerance -1: expected a number of at least 0 and below 1
 
-    hint: use for example 1e-6, which drops directions whose spread is below a millionth of the largest
+    hint: try 1e-6, which drops directions whose singular value is below a millionth of the largest
     ");
     for rule in ["rank:", "rank:x", "rank:0", "fd:0", "energy:nan", "none:1", ":", "rank:-3", "tolerance:1"] {
         directory.refused(&format!("fit t.csv --truncation {rule} -o m.safetensors"));
@@ -92,14 +92,14 @@ fn sizes_and_delimiters() {
     ----- stderr -----
     error: invalid image size `92`: expected WIDTHxHEIGHT in pixels
 
-    hint: use for example 92x112
+    hint: use, for example, 92x112
     ");
     assert_snapshot!(directory.refused("fit t.csv --delimiter ;; -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid delimiter `;;`: expected one character or `tab`
 
-    hint: use for example --delimiter ';' or --delimiter tab
+    hint: use, for example, --delimiter ';' or --delimiter tab
     ");
     for size in ["0x5", "5x0", "axb", "x", "-1x5", "5x5x5"] {
         directory.refused(&format!("fit t.csv --resize={size} -o m.safetensors"));
@@ -114,14 +114,14 @@ fn forgetting() {
     ----- stderr -----
     error: invalid forgetting factor 1.5: expected a number above 0 and at most 1
 
-    hint: use for example 0.99, with which about the last 100 rows count if it is applied with each row; 1 forgets nothing
+    hint: try 0.99, which remembers roughly the last 100 rows if it is applied at each row; 1 forgets nothing
     ");
     assert_snapshot!(directory.refused("fit t.csv --half-life=-1 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid half-life -1: expected a number of rows above 0
 
-    hint: use for example 100, which halves the weight of a row after 100 later rows
+    hint: try 100, which halves the weight of a row after 100 later rows
     ");
     for option in ["--half-life=0", "--half-life=nan", "--forgetting=0", "--forgetting=nan"] {
         directory.refused(&format!("fit t.csv {option} -o m.safetensors"));
@@ -193,7 +193,7 @@ fn options_that_would_be_ignored_are_refused() {
     assert_snapshot!(reason("fit t.csv -o n --passes 2 --checkpoint c"), @"error: the argument '--passes <N>' cannot be used with '--checkpoint <FILE>'");
     assert_snapshot!(reason("fit t.csv -o n --passes 2 --half-life 5"), @"error: the argument '--passes <N>' cannot be used with '--half-life <ROWS>'");
     assert_snapshot!(reason("fit - -o n --passes 2"), @"error: cannot use --passes with standard input: it cannot be read again");
-    assert_snapshot!(reason("fit t.csv -o n --passes 2 --missing impute"), @"error: cannot use --passes with --missing impute: each pass would fill the cells with other numbers");
+    assert_snapshot!(reason("fit t.csv -o n --passes 2 --missing impute"), @"error: cannot use --passes with --missing impute: each pass would fill the cells with different numbers");
     assert_snapshot!(reason("plot scatter m t.csv --axes 1,1 -o s.svg"), @"error: invalid axes: component 1 is chosen twice");
     assert_snapshot!(reason("plot scree m --row 3 -o s.svg"), @"error: cannot draw a scree plot with --row: only strip uses it");
     assert_snapshot!(reason("plot scatter m t.csv --confidence 0.9 -o s.svg"), @"error: cannot draw a scatter plot with --confidence: only monitor uses it");

@@ -68,7 +68,7 @@ fn a_pattern_that_nothing_matches_and_a_directory_with_nothing_in_it() {
     error: cannot read rows from `empty`
       cause: found no files in a supported format
 
-    hint: put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .pgm, .png or .jpg
+    hint: put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .feather, .pgm, .png or .jpg
     ");
 }
 
@@ -159,7 +159,7 @@ fn a_name_that_tells_no_format() {
     error: cannot read rows from `t`
       cause: cannot infer the format from the name
 
-    hint: set the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
+    hint: set the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .ppm, .pbm, .png, .jpg and .jpeg
     ");
     assert_snapshot!(directory.refused("project m.safetensors t.csv -o c.xlsx"), @"
     exit: 2

@@ -408,7 +408,10 @@ fn hints_look_at_the_command_line() {
     for (line, hint) in [
         ("fit t.csv --label who --decimal , -o m", "leave out --decimal ',': the header is delimited by commas"),
         ("fit t.csv --columns a b -o m", "put a column name that contains a space in quotation marks"),
-        ("fit empty -o m", "put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .pgm, .png or .jpg"),
+        (
+            "fit empty -o m",
+            "put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .feather, .pgm, .png or .jpg",
+        ),
         ("faces train empty -o m", "put a subdirectory of images for each person in it"),
         ("faces train t.csv -o m", "pass a directory with a subdirectory of images for each person"),
         ("demo -o t.csv --synthetic", "pass a directory instead: `t.csv` is a file"),

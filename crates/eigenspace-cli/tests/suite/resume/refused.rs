@@ -50,9 +50,9 @@ fn a_byte_changed_in_the_input() {
     assert_snapshot!(said(&directory, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: cannot resume from the checkpoint `f.ckpt`: `t.csv` has changed since it was written
+    error: cannot resume from the checkpoint `f.ckpt`: `t.csv` has changed since the checkpoint was written
 
-    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
 }
 
@@ -63,9 +63,9 @@ fn a_row_appended_to_the_input() {
     assert_snapshot!(said(&directory, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: cannot resume from the checkpoint `f.ckpt`: `t.csv` has changed since it was written
+    error: cannot resume from the checkpoint `f.ckpt`: `t.csv` has changed since the checkpoint was written
 
-    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
 }
 
@@ -75,16 +75,16 @@ fn another_list_of_files() {
     assert_snapshot!(said(&directory, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: cannot resume from the checkpoint `f.ckpt`: it was written for 2 input files, and now there are 1
+    error: cannot resume from the checkpoint `f.ckpt`: the checkpoint was written for 2 input files, but now there are 1
 
-    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&directory, &format!("fit u.csv t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the input was `t.csv` and is now `u.csv`
 
-    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
     // Named otherwise and yet the same.
     directory.done(&format!("fit ./t.csv ./u.csv {FIT}"));
@@ -97,16 +97,16 @@ fn weights_changed() {
     assert_snapshot!(said(&directory, &format!("fit t.csv --weights w.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: cannot resume from the checkpoint `f.ckpt`: `w.csv` has changed since it was written
+    error: cannot resume from the checkpoint `f.ckpt`: `w.csv` has changed since the checkpoint was written
 
-    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&directory, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: cannot resume from the checkpoint `f.ckpt`: it was written for 2 input files, and now there are 1
+    error: cannot resume from the checkpoint `f.ckpt`: the checkpoint was written for 2 input files, but now there are 1
 
-    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
 }
 
@@ -118,14 +118,14 @@ fn other_columns_and_other_options() {
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the options for reading the input have changed
 
-    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&directory, &format!("fit t.csv --columns a,b {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the options for reading the input have changed
 
-    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&directory, &format!("fit t.csv -k 2 {FIT}")), @"
     exit: 2
@@ -238,6 +238,6 @@ fn a_checkpoint_of_another_array() {
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the input was `a.npy` and is now `b.npy`
 
-    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
 }

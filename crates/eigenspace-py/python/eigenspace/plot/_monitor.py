@@ -45,7 +45,7 @@ def monitor(
     ----------
     model : a fitted estimator, or a model, with fewer components than directions
     X : the rows
-    confidence : the share of normal rows that stay below each limit
+    confidence : the share of normally distributed rows that stay below each limit
     ax : the axes to draw into; a new figure by default
     labels : one label for each row, as in :func:`scatter`
     names : one name for each row; by default the row number, counted from 0

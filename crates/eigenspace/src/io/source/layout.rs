@@ -14,7 +14,7 @@ use crate::io::source::array::{Lists, is_label, is_narrow, is_number, numbers};
 use crate::io::source::choice::Choice;
 use crate::io::source::{Columns, Needed, Notice, Place, ReadOptions, SourceError};
 
-/// A file with more columns than this is rejected as malformed.
+/// A file with more columns than this is rejected.
 const MAX_COLUMNS: usize = 1 << 22;
 
 /// Number of cells that stay in the cache of a core.
@@ -142,8 +142,7 @@ impl Layout {
             .collect::<Result<_, _>>()?;
         let count = widths.iter().fold(0_usize, |count, width| count.saturating_add(*width));
         if count > MAX_COLUMNS {
-            let problem = format!("{count} columns, and at most {MAX_COLUMNS} are read");
-            return Err(SourceError::Malformed { format: "table", problem });
+            return Err(SourceError::TooManyColumns { found: count, limit: MAX_COLUMNS });
         }
         let mut names = Vec::with_capacity(count);
         let mut numbers = Vec::with_capacity(count);

@@ -69,9 +69,6 @@ impl Iterator for Prefetch {
         }
         // The thread has ended, either at the end of the rows or because a decoder panicked.
         let broke_down = self.reader.take().is_some_and(|reader| reader.join().is_err());
-        broke_down.then(|| {
-            let problem = "its decoder broke down".into();
-            Err(at("")(SourceError::Malformed { format: "source", problem }))
-        })
+        broke_down.then(|| Err(at("")(SourceError::Internal)))
     }
 }

@@ -184,7 +184,7 @@ pub(super) fn guarded<T, E: std::fmt::Display>(
     let problem = match catch_unwind(AssertUnwindSafe(decode)) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => error.to_string(),
-        Err(_) => "its decoder gave up".into(),
+        Err(_) => "its decoder failed".into(),
     };
     Err(SourceError::Malformed { format, problem })
 }

@@ -10,13 +10,14 @@ impl SourceError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::UnknownFormat => "set the format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg".into(),
+            Self::UnknownFormat => "set the format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .ppm, .pbm, .png, .jpg and .jpeg".into(),
             Self::OtherFormat { format } if format.contains("spreadsheet") => "export the sheet as CSV".into(),
             Self::OtherFormat { .. } => "convert it to CSV, Parquet or NPY first".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
             Self::NoFiles => "check the spelling of the path, and that the directory contains files to read".into(),
-            Self::Malformed { format, problem } if !matches!(*format, "pattern" | "source") => malformed(problem).into(),
+            Self::Malformed { format, problem } if *format != "pattern" => malformed(problem).into(),
             Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
+            Self::TooManyColumns { .. } => "leave out columns that the model does not need".into(),
             Self::ElementType { dtype } if dtype.contains("c8") || dtype.contains("c16") => "save real numbers, for example the real and the imaginary part of each number in two columns".into(),
             Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
             Self::Shape { shape } if shape.is_empty() => "save a table with one row for each observation".into(),
@@ -73,7 +74,7 @@ fn malformed(problem: &str) -> &'static str {
     if problem.contains("UTF-") {
         "save the file as UTF-8 text"
     } else if problem.contains("CR alone") {
-        "save the file with line ends LF or CR LF"
+        "convert the line endings to LF or CRLF"
     } else if problem.contains("Feather version 1") {
         "write the table again as Feather version 2, for example with pandas or pyarrow"
     } else {

@@ -202,7 +202,8 @@ fn files_that_are_no_text_of_ours_are_told_apart() {
         "not a valid CSV file: it is UTF-16, expected UTF-8\nsave the file as UTF-8 text"
     );
     let mac = written(directory.path(), "mac.csv", "x,y\r1,2\r3,4\r");
-    let expected = "not a valid CSV file: its lines end in CR alone, expected LF or CR LF\nsave the file with line ends LF or CR LF";
+    let expected =
+        "not a valid CSV file: its lines end in CR alone, expected LF or CR LF\nconvert the line endings to LF or CRLF";
     assert_eq!(refusal(&mac, &plain()), expected);
     let absent = source::open(&[directory.path().join("absent.csv")], &plain()).err().unwrap();
     assert!(matches!(absent, Error::Io { .. }));
