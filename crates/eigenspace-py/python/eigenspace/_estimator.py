@@ -258,10 +258,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         elif view.real == 0 and view.raw.certificate().is_exact:
             why = f"the {rows} rows are equal, apart from rounding"
         elif rows <= asked:
-            why = f"{rows} rows vary in at most {max(rows - 1, 0)} directions; pass more rows"
+            why = f"{rows} rows vary in at most {_directions(rows - 1)}; pass more rows"
         elif view.raw.certificate().is_exact:
-            directions = "direction" if view.real == 1 else "directions"
-            why = f"the {rows} rows vary in only {view.real} {directions}, apart from rounding"
+            why = f"the {rows} rows vary in only {_directions(view.real)}, apart from rounding"
         else:
             why = "no more directions were kept; certificate_ bounds the variance along the others"
         rest = view.reported - view.real
@@ -319,3 +318,7 @@ def nothing_to_fit(n: int, missing: str = "refuse") -> EigenspaceError:
         return refusal(words, "pass rows with a positive weight and a value in at least one cell")
     words = f"cannot fit {n} rows: each has a weight of zero or a missing cell"
     return refusal(words, "pass rows with a positive weight and without missing cells, or set missing='impute'")
+
+
+def _directions(number: int) -> str:
+    return f"{number} direction" if number == 1 else f"{number} directions"

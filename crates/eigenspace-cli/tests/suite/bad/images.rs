@@ -78,7 +78,7 @@ fn images_of_another_depth_than_the_model() {
     assert_snapshot!(directory.refused("project byte.m deep"), @"
     exit: 2
     ----- stderr -----
-    error: cannot read rows from `deep`
+    error: cannot read rows from `deep/0.pgm`
       cause: the image has 16 bits per value, expected 8
 
     hint: convert the images to 8 bits per value, or fit a new model on images of 16 bits
@@ -109,7 +109,7 @@ fn images_in_color_for_a_model_of_gray_ones() {
     assert_snapshot!(directory.refused("project gray.m faces --color"), @"
     exit: 2
     ----- stderr -----
-    error: cannot read rows from `faces`
+    error: cannot read rows from `faces/1.pgm`
       cause: the image was read in color, expected gray
 
     hint: leave out --color
@@ -117,7 +117,7 @@ fn images_in_color_for_a_model_of_gray_ones() {
     assert_snapshot!(directory.refused("project color.m faces"), @"
     exit: 2
     ----- stderr -----
-    error: cannot read rows from `faces`
+    error: cannot read rows from `faces/1.pgm`
       cause: the image was read as gray, expected color
 
     hint: read the images in color with --color
