@@ -15,8 +15,8 @@ import freshness
 MEASURED = ("date", "commit", "changed_since", "load_before", "busy_before")
 """What a row says about its measurement.
 
-`busy_before` is how many cores other programs kept busy before the run with two threads. Older
-results and runs with one thread lack it.
+`busy_before` is how many cores other programs kept busy before the run of this workload with two
+threads. Older results, and workloads that were run with one thread only, lack it.
 """
 
 
