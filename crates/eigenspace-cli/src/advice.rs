@@ -128,7 +128,9 @@ pub(crate) fn on_people(error: &anyhow::Error, enrolled: bool) -> Option<String>
     };
     let files::Error::Source { path, source } = error else { return None };
     let hint = match (source, enrolled) {
-        (SourceError::NoFiles, false) if path.is_dir() => "put a subdirectory of images for each person in it",
+        (SourceError::NoFiles, false) if path.is_dir() => {
+            "add a subdirectory of images for each person to this directory"
+        }
         (SourceError::NoFiles, true) if path.is_dir() => "put images in it",
         (SourceError::Malformed { format: "image", .. }, _) if Format::of(path) == Some(Format::Images) => return None,
         (SourceError::Malformed { format: "image", .. }, false) => {
@@ -187,8 +189,8 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
             format!("{}; choose columns with --columns or --exclude", error.hint().unwrap_or_default())
         }
         SourceError::NotANumber { text, .. } if is_decimal_comma(text) => {
-            "if the comma is the decimal mark, use --decimal ',' (the cells must then be separated by another character, \
-             set with --delimiter); if it separates thousands, remove it"
+            "if the comma is the decimal mark, use --decimal ',' or, if commas also separate the cells, write the \
+             numbers with decimal points; if the comma separates thousands, remove it"
                 .into()
         }
         SourceError::TooManyColumns { .. } => {
@@ -238,13 +240,16 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         SourceError::NotANumber { column, text, needed: Needed::ByModel, others, .. } => match others.is_empty() {
             true => {
                 let na = list_option("--na", text);
-                format!("correct the cell: the model has the column {column}; to leave out its row, add {na} --missing skip")
+                format!(
+                    "correct the cell, or leave out its row with {na} --missing skip; the column {column} cannot be left out, \
+                     because the model uses it"
+                )
             }
-            false => "correct these columns: the model has them".into(),
+            false => "correct the cells of these columns; they cannot be left out, because the model uses them".into(),
         },
         SourceError::ColumnType { column, needed: Needed::ByModel, others, .. } => match others.is_empty() {
-            true => format!("save the column {column} as numbers: the model has it"),
-            false => "save these columns as numbers: the model has them".into(),
+            true => format!("save the column {column} as numbers; it cannot be left out, because the model uses it"),
+            false => "save these columns as numbers; they cannot be left out, because the model uses them".into(),
         },
         SourceError::NotANumber { all: true, .. } | SourceError::ColumnType { all: true, .. } => {
             "check that this is the right file: none of the columns to read holds numbers".into()

@@ -195,8 +195,8 @@ impl Failure {
             }
             Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by name",
             Self::ManyScores { .. } => {
-                "pass the output of `eigenspace project`; if it has columns of distances, write it to .csv or .parquet, \
-                 which keep the names of the columns"
+                "pass the output of `eigenspace project`; if it has columns of distances, write it to .csv (with its header) \
+                 or .parquet, because these columns are recognized by name"
             }
             Self::ScoreCount { .. } => {
                 "leave out -k to use all scores; to use only some of them, choose them, for example --columns PC1,PC2"

@@ -162,7 +162,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: cannot read rows from `quoted.csv`
       cause: line 2, column `b`: `2,5` is not a number
 
-    hint: if the comma is the decimal mark, use --decimal ',' (the cells must then be separated by another character, set with --delimiter); if it separates thousands, remove it
+    hint: if the comma is the decimal mark, use --decimal ',' or, if commas also separate the cells, write the numbers with decimal points; if the comma separates thousands, remove it
     ");
     directory.write("europe.csv", "a;b;c\n1,5;2,5;3\n2;1;1\n1;1;0\n");
     assert_snapshot!(directory.refused("fit europe.csv -o m.safetensors -q"), @"
@@ -269,7 +269,7 @@ fn a_column_of_the_model_is_not_suggested_to_be_left_out() {
     error: cannot read rows from `u.csv`
       cause: line 3, column `b`: `x` is not a number
 
-    hint: correct the cell: the model has the column `b`; to leave out its row, add --na x --missing skip
+    hint: correct the cell, or leave out its row with --na x --missing skip; the column `b` cannot be left out, because the model uses it
     ");
     directory.done("update m u.csv --na x --missing skip -q");
     directory.write("u.csv", "a,b\n1,2\n3,\n");

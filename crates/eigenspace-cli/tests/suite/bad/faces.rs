@@ -86,7 +86,7 @@ fn directories_without_people() {
     error: cannot read rows from `empty`
       cause: found no files in a supported format
 
-    hint: put a subdirectory of images for each person in it
+    hint: add a subdirectory of images for each person to this directory
     ");
     assert_snapshot!(directory.refused("faces train known/ada -o r.safetensors"), @"
     exit: 2

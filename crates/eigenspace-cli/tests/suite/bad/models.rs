@@ -259,7 +259,7 @@ fn more_coordinates_than_the_model_has_directions() {
     ----- stderr -----
     error: cannot read scores from `c.csv`: it has 4 columns, and the model keeps 3 directions
 
-    hint: pass the output of `eigenspace project`; if it has columns of distances, write it to .csv or .parquet, which keep the names of the columns
+    hint: pass the output of `eigenspace project`; if it has columns of distances, write it to .csv (with its header) or .parquet, because these columns are recognized by name
     ");
 }
 

@@ -110,7 +110,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
-    hint: correct the cell: the model has the column `b`; to leave out its row, add --na five --missing skip
+    hint: correct the cell, or leave out its row with --na five --missing skip; the column `b` cannot be left out, because the model uses it
     ");
     directory.write("nameless.csv", "1,2,3\n4,five,6\n");
     assert_snapshot!(directory.refused("project m.safetensors nameless.csv -o c.csv"), @"
@@ -119,7 +119,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `nameless.csv`
       cause: line 2, column 1: `five` is not a number
 
-    hint: correct the cell: the model has the column 1; to leave out its row, add --na five --missing skip
+    hint: correct the cell, or leave out its row with --na five --missing skip; the column 1 cannot be left out, because the model uses it
     ");
 }
 
@@ -412,7 +412,7 @@ fn hints_look_at_the_command_line() {
             "fit empty -o m",
             "put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .feather, .pgm, .png or .jpg",
         ),
-        ("faces train empty -o m", "put a subdirectory of images for each person in it"),
+        ("faces train empty -o m", "add a subdirectory of images for each person to this directory"),
         ("faces train t.csv -o m", "pass a directory with a subdirectory of images for each person"),
         ("demo -o t.csv --synthetic", "pass a directory instead: `t.csv` is a file"),
     ] {
