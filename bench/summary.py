@@ -67,7 +67,7 @@ README_ROWS = [
 """The rows of the table in README, with the first peer of each; the largest loss follows."""
 LOSS = (
     "In the last row, eigenspace is slowest compared with a library that is equally or more "
-    "accurate. (Errors\nwithin a factor of 2 of each other, or both below 1e-10, count as equal.)"
+    "accurate.\n(Errors within a factor of 2 of each other, or both below 1e-10, count as equal.)"
 )
 NOTHING = "-"
 RETIRED = {("W1", "add 10 to 390")}
