@@ -79,7 +79,11 @@ const COMMANDS: [Command; 23] = [
         "make everything that a release consists of in target/dist, with checksums; about ten minutes",
         dist::make,
     ),
-    ("sql", "format, lint and test the SQL functions, with DataFusion; about a quarter of an hour the first time", sql::check),
+    (
+        "sql",
+        "format, lint and test the SQL functions, with DataFusion; about a quarter of an hour the first time",
+        sql::check,
+    ),
     ("memory", "run the command on files of gigabytes, within 256 MiB of memory; takes 4 GB of disk", rust::memory),
 ];
 
