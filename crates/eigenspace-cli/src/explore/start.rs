@@ -82,6 +82,18 @@ pub(crate) fn start(plan: Plan, address: &Address) -> anyhow::Result<Answer> {
         let session = Arc::downgrade(&session);
         std::thread::spawn(move || clerk.work(&session));
     }
+    let url = gate.url();
+    match address.json {
+        true => output::data(&json!({ "url": url, "port": port }).to_string())?,
+        false => output::data(&url)?,
+    }
+    let _file = if address.open { browser::open(&url) } else { None };
+    output::message(if _file.is_some() {
+        "opened the page in a browser; press Ctrl-C to stop"
+    } else {
+        "open this address in a browser; press Ctrl-C to stop"
+    });
+    // What these say follows the address.
     if let Some(loading) = loading {
         let session = Arc::clone(&session);
         std::thread::spawn(move || load::load(&session, &loading.data, loading.source, loading.fit));
@@ -94,17 +106,6 @@ pub(crate) fn start(plan: Plan, address: &Address) -> anyhow::Result<Answer> {
             }
         });
     }
-    let url = gate.url();
-    match address.json {
-        true => output::data(&json!({ "url": url, "port": port }).to_string())?,
-        false => output::data(&url)?,
-    }
-    let _file = if address.open { browser::open(&url) } else { None };
-    output::message(if _file.is_some() {
-        "opened the page in a browser; press Ctrl-C to stop"
-    } else {
-        "open this address in a browser; press Ctrl-C to stop"
-    });
     server::serve(listener, gate, &session)?;
     let failed = session.data().is_some_and(|data| data.has_failed());
     Ok(if failed { Answer::Failed } else { Answer::Yes })
