@@ -12,11 +12,27 @@ pub(crate) const NAME: &str = "EigenspaceSqlError";
 pub struct Error {
     message: String,
     hint: Option<String>,
+    /// What is wrong with a row, and the function that found it; its partition is not known yet.
+    of_row: Option<(&'static str, String)>,
 }
 
 impl Error {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+        Self { message: message.into(), hint: None, of_row: None }
+    }
+
+    /// An error about a row of a partition.
+    pub(crate) fn of_row(function: &'static str, problem: &str) -> Self {
+        let message = format!("{function}: {problem} (rows are counted from 0 within their group and partition)");
+        Self { of_row: Some((function, problem.to_owned())), ..Self::new(message) }
+    }
+
+    /// The same error with the number of the partition; `None` if it is not about a row.
+    pub(crate) fn in_partition(&self, partition: usize) -> Option<Self> {
+        let (function, problem) = self.of_row.as_ref()?;
+        let counted = "partitions are counted from 0, and rows within their group and partition";
+        let message = format!("{function}: in partition {partition}, {problem} ({counted})");
+        Some(Self { hint: self.hint.clone(), ..Self::new(message) })
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
@@ -25,17 +41,17 @@ impl Error {
 
     /// An error of the library, with the name of the function.
     pub(crate) fn of(function: &str, error: &eigenspace::Error) -> Self {
-        Self { message: format!("{function}: {error}"), hint: hint_of(error) }
+        Self { hint: hint_of(error), ..Self::new(format!("{function}: {error}")) }
     }
 
     /// An error of the library about files or bytes, with the name of the function.
     pub(crate) fn of_bytes(function: &str, error: &eigenspace::io::Error) -> Self {
-        Self { message: format!("{function}: {}", with_causes(error)), hint: error.hint() }
+        Self { hint: error.hint(), ..Self::new(format!("{function}: {}", with_causes(error))) }
     }
 
     /// An error of the library about files.
     pub(crate) fn of_file(error: &eigenspace::io::Error) -> Self {
-        Self { message: with_causes(error), hint: error.hint() }
+        Self { hint: error.hint(), ..Self::new(with_causes(error)) }
     }
 
     /// What is wrong, without the hint.

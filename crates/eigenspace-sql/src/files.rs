@@ -16,6 +16,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::error::Error;
 use crate::npy::NpyTable;
+use crate::partition::NamePartitions;
 use crate::present::{self, FilesArePresent};
 
 /// A session with the functions of this crate, in which the name of a file is a table. It computes
@@ -46,7 +47,10 @@ pub(crate) fn state(config: SessionConfig, patterns: Patterns) -> (SessionState,
     let state = SessionStateBuilder::new().with_default_features().with_config(config).build();
     let files = Arc::new(Files { listing: DynamicListTableFactory::default(), partitions, patterns });
     let catalogs = DynamicFileCatalog::new(Arc::clone(state.catalog_list()), Arc::clone(&files) as _);
-    let mut state = SessionStateBuilder::new_from_existing(state).with_catalog_list(Arc::new(catalogs)).build();
+    let mut state = SessionStateBuilder::new_from_existing(state)
+        .with_catalog_list(Arc::new(catalogs))
+        .with_physical_optimizer_rule(Arc::new(NamePartitions))
+        .build();
     state.add_analyzer_rule(Arc::new(FilesArePresent { place: "" }));
     (state, files)
 }

@@ -32,6 +32,7 @@ mod error;
 mod files;
 mod models;
 mod npy;
+mod partition;
 mod present;
 mod rows;
 mod scalar;
@@ -43,6 +44,7 @@ use datafusion::prelude::SessionContext;
 pub use error::{Error, with_causes};
 pub use files::{check_query, context};
 pub use models::describe;
+pub use partition::NamePartitions;
 pub use shown::{hold_models, readable};
 
 /// Adds all functions to a session.

@@ -28,6 +28,11 @@ pub(crate) fn all() -> Vec<AggregateUDF> {
     ]
 }
 
+/// Whether the aggregate with this name reads rows.
+pub(crate) fn reads_rows(name: &str) -> bool {
+    pca::NAMES.contains(&name)
+}
+
 /// The state of every aggregate is one binary value.
 fn state_fields(arguments: &StateFieldsArgs<'_>) -> Vec<FieldRef> {
     vec![Arc::new(Field::new(format_state_name(arguments.name, "state"), BYTES, true))]

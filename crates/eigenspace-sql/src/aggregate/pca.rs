@@ -31,13 +31,16 @@ pub(crate) struct Pca {
     signature: Signature,
 }
 
+/// The names of the aggregates that read rows.
+pub(crate) const NAMES: [&str; 2] = ["pca", "pca_weighted"];
+
 impl Pca {
     pub(crate) fn plain() -> Self {
-        Self { name: "pca", weighted: false, signature: Signature::variadic_any(Volatility::Immutable) }
+        Self { name: NAMES[0], weighted: false, signature: Signature::variadic_any(Volatility::Immutable) }
     }
 
     pub(crate) fn weighted() -> Self {
-        Self { name: "pca_weighted", weighted: true, ..Self::plain() }
+        Self { name: NAMES[1], weighted: true, ..Self::plain() }
     }
 
     /// Number of arguments after the columns.
@@ -216,9 +219,7 @@ impl Job {
     }
 
     fn refused(&self, message: &str, hint: Option<String>) -> Error {
-        let message =
-            format!("{}: {message} (rows are counted from 0 within their group and partition)", self.function);
-        let error = Error::new(message);
+        let error = Error::of_row(self.function, message);
         match hint {
             Some(hint) => error.hint(hint),
             None => error,

@@ -13,6 +13,7 @@ use ballista_core::serde::protobuf::PollWorkParams;
 use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 
+use super::engine::Engine;
 use super::{Address, LONGEST_MESSAGE, Policy, SILENCE, codec, config, probe, state};
 use crate::error::Error;
 
@@ -95,6 +96,7 @@ impl Executor {
             grpc_max_encoding_message_size: LONGEST_MESSAGE,
             executor_heartbeat_interval_seconds: HEARTBEAT.as_secs(),
             override_function_registry: Some(Arc::new(BallistaFunctionRegistry::from(&registry))),
+            override_execution_engine: Some(Arc::new(Engine::default())),
             override_config_producer: Some(Arc::new(config)),
             override_logical_codec: Some(Arc::new(codec::Logical::default())),
             override_physical_codec: Some(Arc::new(codec::Physical::default())),

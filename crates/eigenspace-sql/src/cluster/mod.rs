@@ -13,6 +13,7 @@ mod address;
 mod client;
 mod codec;
 mod constants;
+mod engine;
 mod executor;
 mod failure;
 mod losses;

@@ -115,7 +115,7 @@ fn errors_of_a_query() {
         let heard = cluster.failed(&[&format!("SELECT {call} FROM 'data/*.csv' WHERE site = 'north'")]);
         let column = if call.contains('[') { "1" } else { "`b`" };
         let expected = format!(
-            "error: pca: row 1, column {column}: the value is NaN, expected a finite number (rows are counted from 0 within their group and partition)\nhint: "
+            "error: pca: in partition 3, row 1, column {column}: the value is NaN, expected a finite number (partitions are counted from 0, and rows within their group and partition)\nhint: "
         );
         assert!(heard.starts_with(&expected), "{heard}");
     }

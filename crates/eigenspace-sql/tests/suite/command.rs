@@ -206,7 +206,12 @@ fn errors_say_what_to_do() {
     let pattern = failed(place, &["SELECT * FROM 'none/*.parquet'"], 1);
     assert!(pattern.contains("`none/*.parquet`") && pattern.contains("hint: "), "{pattern}");
     let null = failed(place, &["SELECT pca(nullif(a, a), b, 1) FROM 'rows.csv'"], 1);
-    assert!(null.starts_with("error: pca: row 0, column 0: the value is NULL (rows are counted from 0"), "{null}");
+    assert!(
+        null.starts_with(
+            "error: pca: in partition 0, row 0, column 0: the value is NULL (partitions are counted from 0"
+        ),
+        "{null}"
+    );
     assert!(null.contains("\nhint: leave out such rows with WHERE"), "{null}");
     let distinct = failed(place, &["SELECT pca(DISTINCT a, b, 1) FROM 'rows.csv'"], 1);
     assert!(distinct.starts_with("error: pca: DISTINCT is not supported"), "{distinct}");

@@ -29,23 +29,26 @@ async fn distinct_is_refused_with_a_reason() {
 #[tokio::test]
 async fn missing_values_are_refused_with_row_and_column() {
     let context = session(1);
-    let counted = "(rows are counted from 0 within their group and partition)";
+    let counted = "(partitions are counted from 0, and rows within their group and partition)";
     let queries = [
-        ("pca(CASE WHEN day <> 41 THEN x END, 2)", "pca: row 41: the list is NULL"),
-        ("pca([a, CASE WHEN day <> 50 THEN b END], 2)", "pca: row 50, column 1: the value is NULL"),
-        ("pca(a, CASE WHEN day <> 99 THEN b END, 2)", "pca: row 99, column 1: the value is NULL"),
+        ("pca(CASE WHEN day <> 41 THEN x END, 2)", "pca: in partition 0, row 41: the list is NULL"),
+        ("pca([a, CASE WHEN day <> 50 THEN b END], 2)", "pca: in partition 0, row 50, column 1: the value is NULL"),
+        ("pca(a, CASE WHEN day <> 99 THEN b END, 2)", "pca: in partition 0, row 99, column 1: the value is NULL"),
         (
             "pca(a, CASE WHEN day = 77 THEN 'NaN'::double ELSE b END, 2)",
-            "pca: row 77, column 1: the value is NaN, expected a finite number",
+            "pca: in partition 0, row 77, column 1: the value is NaN, expected a finite number",
         ),
-        ("pca_weighted(x, CASE WHEN day <> 40 THEN w END, 2)", "pca_weighted: row 40: the weight is NULL"),
+        (
+            "pca_weighted(x, CASE WHEN day <> 40 THEN w END, 2)",
+            "pca_weighted: in partition 0, row 40: the weight is NULL",
+        ),
         (
             "pca_weighted(x, CASE WHEN day = 40 THEN -1 ELSE w END, 2)",
-            "pca_weighted: row 40: the weight is -1.0, expected a number from 0 to 1e140",
+            "pca_weighted: in partition 0, row 40: the weight is -1.0, expected a number from 0 to 1e140",
         ),
         (
             "pca(array_resize([a, b, c], CASE WHEN day = 10 THEN 2 ELSE 3 END), 2)",
-            "pca: row 10: the list has 2 numbers, those before it have 3",
+            "pca: in partition 0, row 10: the list has 2 numbers, those before it have 3",
         ),
         ("pca(array_resize([a, b, c], CASE WHEN day < 200 THEN 2 ELSE 3 END), 2)", "the list has 3 numbers"),
     ];
@@ -54,6 +57,12 @@ async fn missing_values_are_refused_with_row_and_column() {
         assert!(found.contains(expected), "{call}: {found}");
         assert!(found.contains(counted) && found.contains("\nhint: "), "{call}: {found}");
     }
+    // Four partitions of 75 rows: the row is named as its partition counts it.
+    let found = refusal(&session(4), "SELECT pca(a, nullif(day, 200), 2) FROM t").await;
+    assert!(found.starts_with("pca: in partition 2, row 50, column 1: the value is NULL"), "{found}");
+    // A frame belongs to no partition of the table.
+    let found = refusal(&context, "SELECT pca(a, nullif(day, 200), 2) OVER (ORDER BY day) FROM t").await;
+    assert!(found.starts_with("pca: row 200, column 1: the value is NULL (rows are counted"), "{found}");
     // A column of a table is named.
     let query = "SELECT pca(a, v, 2) FROM (SELECT a, nullif(day, 200) AS v FROM t)";
     let found = refusal(&context, query).await;

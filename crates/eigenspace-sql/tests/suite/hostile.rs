@@ -36,7 +36,10 @@ async fn numbers_that_cannot_be_squared() {
     for value in ["'Infinity'::double", "'-Infinity'::double", "1e200", "-1e141"] {
         let query = format!("SELECT pca(a, CASE WHEN day = 8 THEN {value} ELSE b END, 1) FROM t");
         let found = refusal(&context, &query).await;
-        assert!(found.contains("pca: row 8, column 1: the value ") && found.contains("\nhint: "), "{value}: {found}");
+        assert!(
+            found.contains("pca: in partition 0, row 8, column 1: the value ") && found.contains("\nhint: "),
+            "{value}: {found}"
+        );
     }
 }
 
