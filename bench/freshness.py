@@ -5,11 +5,15 @@
 
 A result names the commit that it was measured at. It is out of date if the measured code has
 changed between that commit and the working tree. Results without a commit, or with one that is not
-in the history, are out of date too, because nobody can check out what was measured.
+in the history, are out of date too, because nobody can check out what was measured. Changes of
+comments, documentation, errors, other strings of several words, and the page of `explore` do not
+count.
 """
 
 import argparse
+import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,7 +27,15 @@ REPORT = ["bench/measure.py", "report/experiments/measure.py", "report/experimen
 SPECIFICATION, SPEED = Path("bench/results/S1.json"), Path("report/results/speed.json")
 TEN_FACES = "ten faces added to 390"
 """The report copies the times of this case of the first to the second."""
-COMMAND = ["crates/eigenspace-cli/src"]
+COMMAND = ["crates/eigenspace-cli/src", ":(exclude)crates/eigenspace-cli/src/explore"]
+ERRORS = [
+    f":(exclude,glob)crates/{package}/src/{name}"
+    for package in ("eigenspace", "eigenspace-py", "eigenspace-cli")
+    for name in ("**/*error*.rs", "**/*error*/**", "**/hint.rs", "**/failure.rs", "**/advice.rs")
+]
+"""Files about errors; no measurement has any."""
+STRING = re.compile(r"""'"'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+"""A string of Rust, or the character that begins one."""
 SCALING = Path("bench/scaling.json")
 """The times in docs/SCALE.md."""
 SIZE = Path("bench/size.json")
@@ -71,17 +83,48 @@ def changed(commit: str, code: list[str]) -> list[str] | None:
     """Return the files that differ from a commit; None if the commit is not in the history."""
     if git("merge-base", "--is-ancestor", commit, "HEAD").returncode:
         return None
-    found = git("diff", "--name-only", commit, "--", *code)
-    return found.stdout.split()
+    return _differing(commit, None, code)
 
 
 def is_same_code(one: str, other: str, code: list[str]) -> bool:
     """Return whether these files are the same at two commits."""
-    return one == other or git("diff", "--quiet", one, other, "--", *code).returncode == 0
+    return one == other or not _differing(one, other, code)
+
+
+def _differing(one: str, other: str | None, code: list[str]) -> list[str]:
+    """Return the files in which more than words differs; None is the working tree."""
+    commits = [one] if other is None else [one, other]
+    names = git("diff", "--name-only", *commits, "--", *code, *ERRORS).stdout.split()
+    return [name for name in names if _content(one, name) != _content(other, name)]
+
+
+def _content(commit: str | None, name: str) -> object:
+    """Return the code of a file, or None if there is no such file."""
+    if commit is None:
+        path = ROOT / name
+        return _code(name, path.read_text()) if path.exists() else None
+    shown = git("show", f"{commit}:{name}")
+    return None if shown.returncode else _code(name, shown.stdout)
 
 
 def git(*words: str) -> subprocess.CompletedProcess:
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def _code(name: str, text: str) -> object:
+    """Return a source file without its comments and sentences, however it is formatted."""
+    if name.endswith(".rs"):
+        lines = [line for line in text.splitlines() if not line.lstrip().startswith("//")]
+        code = STRING.sub(lambda found: found[0] if " " not in found[0] else "", "\n".join(lines))
+        code = "".join(code.split())
+        return re.sub(r",([)\]}])", r"\1", code)
+    if name.endswith(".py"):
+        tree = ast.parse(text)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+                node.value = ""
+        return ast.dump(tree)
+    return text
 
 
 def other_times() -> str | None:
