@@ -66,8 +66,9 @@ README_ROWS = [
 ]
 """The rows of the table in README, with the first peer of each; the largest loss follows."""
 LOSS = (
-    "In the last row, eigenspace is slowest compared with a library that is equally or more "
-    "accurate.\n(Errors within a factor of 2 of each other, or both below 1e-10, count as equal.)"
+    "The last row is the case in which eigenspace does worst against a library that is at "
+    "least\nas accurate. (Errors within a factor of 2 of each other, or both below 1e-10, count as "
+    "equal.)"
 )
 NOTHING = "-"
 RETIRED = {("W1", "add 10 to 390")}
@@ -275,7 +276,8 @@ def _loss(results: dict[str, Any]) -> Line | None:
     worst = comparisons.worst(results)
     if worst is None:
         return None
-    line = Line(f"{worst.ours['case']} ({worst.workload} in RESULTS.md)", worst.peer)
+    title = results[worst.workload]["title"]
+    line = Line(f"{title}, {worst.ours['case']} ({worst.workload})", worst.peer)
     line.ratios, line.rows = {1: worst.ratio}, [worst.ours, worst.theirs]
     line.ours, line.missed = worst.ours.get("sine"), comparisons.missed(worst.ours)
     line.theirs, line.they_missed = worst.theirs.get("sine"), comparisons.missed(worst.theirs)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use eigenspace::io::source::{Format, Needed, SourceError};
 use eigenspace::io::{FileKind, FormatError};
-use eigenspace::{Error, faces, io as files};
+use eigenspace::{DeviceError, Error, faces, io as files};
 
 use crate::args::Input;
 use crate::failure::{Failure, listed};
@@ -145,10 +145,13 @@ pub(crate) fn on_people(error: &anyhow::Error, enrolled: bool) -> Option<String>
 fn on_a_model(error: &Error) -> Option<String> {
     match error {
         Error::CenteringDiffers => Some("fit both models with --uncentered, or both without".into()),
+        Error::Device(DeviceError::Failed { .. }) => Some(
+            "run the command again, or use --device cpu; a fit with --checkpoint continues where it was saved".into(),
+        ),
         Error::Device(_) => error.hint().map(|hint| hint.replace("compute on the CPU", "use --device cpu")),
         Error::NonFinite { value, .. } if value.is_nan() => Some(MISSING.into()),
         Error::Divisor { count, weight, .. } if *weight < *count as f64 => {
-            Some("fit with --weight-kind reliability if the weights sum to one or say how reliable each row is".into())
+            Some("add rows; if the weights do not count repeated rows, fit with --weight-kind reliability".into())
         }
         Error::Divisor { .. } => Some("add rows".into()),
         Error::ScatterTooLarge { .. } => Some("leave out --engine, or use --engine factor".into()),
@@ -206,7 +209,7 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         }
         SourceError::Empty => EMPTY_FILE.into(),
         SourceError::NoFiles if path.is_dir() => {
-            "put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .feather, .pgm, .png or .jpg".into()
+            "put files in it whose names end in a known ending, such as .csv, .npy, .parquet or .png".into()
         }
         SourceError::NoFiles => "check the spelling of the pattern or the directory, and put patterns in quotation marks".into(),
         SourceError::Malformed { format: "pattern", .. } => {

@@ -29,7 +29,7 @@ const STYLES: Styles = Styles::styled()
 #[derive(Parser)]
 #[command(name = "eigenspace", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 success, 1 the models differ (compare --within), 2 error.\nTo see an example, run: eigenspace demo"
+    after_help = "Exit codes: 0 success, 1 the models differ (compare --within), 2 error, 130 interrupted.\nTo see an example, run: eigenspace demo"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -159,7 +159,7 @@ pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
     /// Number of directions to keep after each block, or `all`. The default is 2k+32 for k
-    /// components. It is `all` with -k all, and also if -k is a number and --truncation is set. The
+    /// components. It is `all` with -k all, and also if -k is an integer and --truncation is set. The
     /// scatter engine ignores this option.
     #[arg(long, value_name = "N")]
     pub(crate) max_rank: Option<String>,

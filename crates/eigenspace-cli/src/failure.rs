@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::commands::demo::MIN_FACES;
 use crate::{advice, table};
 
 /// Errors that do not come from the library.
@@ -72,7 +73,7 @@ pub(crate) enum Failure {
     NoRows { input: String, hint: &'static str },
     #[error("cannot fit a model: {reason}")]
     AllLeftOut { reason: String, skips: bool },
-    #[error("cannot fill the missing cells of column {column} in {input}: it has no value in any row")]
+    #[error("cannot fill the missing cells of column {column} in {input}: the column has no value in any row")]
     NeverObserved { input: String, column: String, exclude: Option<String> },
     #[error("cannot use the model `{}`: it has no variance", path.display())]
     NoVariance { path: PathBuf },
@@ -103,7 +104,7 @@ pub(crate) enum Failure {
     #[cfg(feature = "explore")]
     #[error("cannot save models in `{}`: {}", path.display(), if path.exists() { "it is a file, expected a directory" } else { "there is no such directory" })]
     NoDirectory { path: PathBuf },
-    #[error("cannot run the demo on `{}`: expected at least 40 images of several people, with a directory for each person, found {faces} images", directory.display())]
+    #[error("cannot run the demo on `{}`: expected at least {MIN_FACES} images of several people, with a directory for each person, found {}", directory.display(), table::counted(*faces as u64, "image"))]
     FewFaces { directory: PathBuf, faces: usize },
     #[error("cannot write a model to `{}`: it is a recognizer, and its people would be lost", path.display())]
     IsRecognizer { path: PathBuf },
@@ -115,7 +116,7 @@ pub(crate) enum Failure {
     NothingNamed { what: &'static str },
     #[error("cannot write to standard output")]
     Output { source: std::io::Error },
-    #[error("invalid noise deviation {deviation}: expected a number of gray values, 0 or more")]
+    #[error("invalid noise deviation {deviation}: expected a number of at least 0, in gray values")]
     Noise { deviation: f64 },
     #[error("cannot show row {row}: the input has {}", fewer_rows(*rows))]
     NoRow { row: u64, rows: Option<u64> },
@@ -254,7 +255,9 @@ impl Failure {
                 return Some(format!("make the directory first: mkdir -p {}", crate::shell::file(path)));
             }
             Self::FewFaces { .. } => {
-                "arrange the images as person/image.pgm, or leave out --faces to fetch the ORL faces"
+                return Some(format!(
+                    "pass at least {MIN_FACES} images, arranged as person/image.pgm, or leave out --faces to fetch the ORL faces"
+                ));
             }
             Self::IsRecognizer { .. } => {
                 "add images with `eigenspace faces enroll`, or write the model to another file with -o"

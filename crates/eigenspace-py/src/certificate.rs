@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyFloat};
 
 use crate::errors::FormatError;
 use crate::memory::{affordable, matrix};
@@ -114,14 +114,12 @@ impl Certificate {
         slf
     }
 
-    fn __repr__(&self) -> String {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         if self.is_exact() {
-            return "Certificate(exact)".into();
+            return Ok("Certificate(exact)".into());
         }
-        format!(
-            "Certificate(error_bound={:.3e}, {:.2e} of the largest eigenvalue)",
-            self.error_bound(),
-            self.relative_error_bound()
-        )
+        let short = |value| PyFloat::new(py, value).call_method1("__format__", (".4g",));
+        let (bound, relative) = (short(self.error_bound())?, short(self.relative_error_bound())?);
+        Ok(format!("Certificate(error_bound={bound}, {relative} of the largest eigenvalue)"))
     }
 }

@@ -107,12 +107,12 @@ fn hint(error: &Error) -> Option<String> {
     use eigenspace::Error::{NonFinite, Partition};
     match error {
         Error::Model(NonFinite { row, column, value }) if value.is_nan() => Some(format!(
-            "drop row {row}, or leave out or fill column {column}; or pass missing='skip' (IncrementalPCA, Accumulator) \
-             or missing='impute' (IncrementalPCA)"
+            "drop row {row}, leave out column {column}, or replace the value, for example with `fill_missing` of a model; \
+             IncrementalPCA and Accumulator skip such rows with missing='skip'"
         )),
         Error::Model(Partition { source, .. }) => match **source {
             NonFinite { row, column, value } if value.is_nan() => {
-                Some(format!("drop row {row}, leave out or fill column {column}, or pass missing='skip'"))
+                Some(format!("drop row {row}, leave out column {column}, replace the value, or pass missing='skip'"))
             }
             _ => error.hint(),
         },

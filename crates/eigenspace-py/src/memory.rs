@@ -26,7 +26,11 @@ pub(crate) fn affordable(py: Python<'_>, cells: usize) -> PyResult<()> {
             let mib = cells as f64 * 8.0 / (1_u64 << 20) as f64;
             let size = if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.0} GiB", mib / 1024.0) };
             let error = PyMemoryError::new_err(format!("cannot allocate {size} of memory"));
-            Err(with_hint(py, error, Some("use smaller blocks of rows, fewer components or a smaller max_rank")))
+            Err(with_hint(
+                py,
+                error,
+                Some("use fewer features, smaller blocks of rows, fewer components or a smaller max_rank"),
+            ))
         }
     }
 }

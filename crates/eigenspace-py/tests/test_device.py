@@ -49,7 +49,7 @@ def test_rows_on_a_card_need_a_device():
 @pytest.mark.parametrize(
     ("described", "words"),
     [
-        ({"shape": (1200,)}, "X has 1 dimensions, expected 2 (one row per observation)"),
+        ({"shape": (1200,)}, "invalid X: expected 2 dimensions (one row per observation), found 1"),
         ({"typestr": "<i4"}, "X has the type <i4 on the CUDA device, expected float64 or float32"),
         ({"strides": (8, 24)}, "X is not contiguous on the CUDA device"),
     ],

@@ -108,13 +108,13 @@ HINTS = {
         lambda: set_threads(-1),
         lambda: set_threads(1025),
     ],
-    "drop row 1, or leave out or fill column 2; or pass missing='skip' (IncrementalPCA, Accumulator) "
-    "or missing='impute' (IncrementalPCA)": [
+    "drop row 1, leave out column 2, or replace the value, for example with `fill_missing` of a model; "
+    "IncrementalPCA and Accumulator skip such rows with missing='skip'": [
         lambda: IncrementalPCA(2).fit(NOT_A_NUMBER),
         lambda: Accumulator(2).absorb(NOT_A_NUMBER),
         lambda: model(4).update(NOT_A_NUMBER),
     ],
-    "drop row 1, leave out or fill column 2, or pass missing='skip'": [
+    "drop row 1, leave out column 2, replace the value, or pass missing='skip'": [
         lambda: Accumulator(2, partition="a").absorb(NOT_A_NUMBER),
     ],
     "pass the real and the imaginary parts as separate features": [

@@ -28,8 +28,8 @@ N = len(ROWS)
 NAN = float("nan")
 
 WEIGHTS = {
-    "too few": (np.ones(N - 1), f"{N - 1} weights for {N} rows"),
-    "too many": (np.ones(N + 1), f"{N + 1} weights for {N} rows"),
+    "too few": (np.ones(N - 1), f"the number of weights is {N - 1}, but"),
+    "too many": (np.ones(N + 1), f"the number of weights is {N + 1}, but"),
     "a column": (np.ones((N, 1)), "2 dimensions"),
     "negative": (np.where(np.arange(N) == 3, -1.0, 1.0), "row 3: the weight is -1"),
     "not a number": (np.where(np.arange(N) == 3, NAN, 1.0), "row 3: the weight is NaN"),
@@ -128,8 +128,8 @@ WRONG = {
     "from_model": (IncrementalPCA.from_model, [None, 3, "a", PCA().fit(ROWS)], "EigenspaceModel|model"),
     "angle_bound": (M.certificate().angle_bound, [None, "a", 1.5, -1], "^invalid k(: expected an integer| -1)"),
     "captured_bounds": (M.certificate().captured_bounds, [None, "a", 1.5, -1], "^invalid k(: expected an integer| -1)"),
-    "angles": (lambda x: principal_angles(x, ROWS), [None, "a", 3, {}, object(), PCA()], "A |fitted"),
-    "distance": (lambda x: subspace_distance(ROWS, x), [None, "a", 3, {}, object(), IncrementalPCA()], "B |fitted"),
+    "angles": (lambda x: principal_angles(x, ROWS), [None, "a", 3, {}, object(), PCA()], "A[ :]|fitted"),
+    "distance": (lambda x: subspace_distance(ROWS, x), [None, "a", 3, {}, object(), IncrementalPCA()], "B[ :]|fitted"),
     "kind": (lambda x: reconstruction_error(ROWS, M, kind=x), [None, 3, "mse", object()], "kind of error"),
     "reconstruction": (lambda x: reconstruction_error(ROWS, x), [None, 3, "a", {}, object(), PCA()], "recons|fitted"),
     "threads": (set_threads, [0, -1, 1.5, "a", object(), 10**6], "threads|integer"),

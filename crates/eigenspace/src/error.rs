@@ -6,6 +6,8 @@
 
 mod hint;
 
+use std::fmt;
+
 use crate::device_error::DeviceError;
 use crate::printable::printable;
 
@@ -23,7 +25,7 @@ pub enum Error {
         right: usize,
     },
     /// The rows, or a direction, have another number of columns than the model has features.
-    #[error("the rows have {found} columns, but the model has {expected} features")]
+    #[error("the rows have {}, but the model has {}", counted(*found, "column"), counted(*expected, "feature"))]
     WidthMismatch {
         /// Features of the model.
         expected: usize,
@@ -31,7 +33,7 @@ pub enum Error {
         found: usize,
     },
     /// The scores have more columns than the model has directions.
-    #[error("the scores have {found} columns, but the model keeps {available} directions")]
+    #[error("the scores have {}, but the model keeps {}", counted(*found, "column"), counted(*available, "direction"))]
     TooManyScores {
         /// Directions the model keeps.
         available: usize,
@@ -71,8 +73,9 @@ pub enum Error {
         /// Weight of the model.
         weight: f64,
     },
-    /// The divisor `weight - ddof` of a variance is not positive, or is only rounding error.
-    #[error("cannot compute variances with ddof = {ddof}: the total weight of {} is only {weight}", rows(*count))]
+    /// The divisor of a variance (see [`WeightKind`](crate::WeightKind)) is not positive, or is only
+    /// rounding error.
+    #[error("cannot compute variances with ddof = {ddof}: the divisor is too small ({}, total weight {weight})", rows(*count))]
     Divisor {
         /// Degrees of freedom to subtract from the weight.
         ddof: f64,
@@ -82,7 +85,7 @@ pub enum Error {
         count: u64,
     },
     /// A feature has no value in any row, so its missing cells cannot be filled.
-    #[error("cannot fill column {column}: it has no value in any of the {rows} rows")]
+    #[error("cannot fill column {column}: it has no value in {}", any_of(*rows))]
     NeverObserved {
         /// The column, from 0.
         column: usize,
@@ -111,7 +114,7 @@ pub enum Error {
         right: String,
     },
     /// Metadata with another number of names than the model has features.
-    #[error("found {names} feature names, expected {features}: one for each feature")]
+    #[error("found {}, expected {features}: one for each feature", counted(*names, "feature name"))]
     NameCount {
         /// Names given.
         names: usize,
@@ -120,7 +123,8 @@ pub enum Error {
     },
     /// Metadata with more labels than the model can have components.
     #[error(
-        "there are {labels} component labels, but a model of {features} features has at most {features} components"
+        "found {}, but a model of {} has at most {}",
+        counted(*labels, "component label"), counted(*features, "feature"), counted(*features, "component")
     )]
     LabelCount {
         /// Labels given.
@@ -130,8 +134,8 @@ pub enum Error {
     },
     /// Metadata with an image that rows of this width cannot hold.
     #[error(
-        "an image of {width} x {height} pixels with {} does not match the {features} features of the model",
-        counted_channels(*channels)
+        "an image of {width} x {height} pixels with {} does not match the {} of the model",
+        counted(*channels, "channel"), counted(*features, "feature")
     )]
     ImageShape {
         /// Pixels across.
@@ -190,7 +194,7 @@ pub enum Error {
     },
     /// A model of rows whose missing cells were filled, which another pass would fill with other
     /// numbers.
-    #[error("cannot refine the model: {cells} missing cells of its rows were filled with estimates")]
+    #[error("cannot refine the model: {}", filled(*cells))]
     RefineImputed {
         /// Cells that were filled.
         cells: u64,
@@ -232,7 +236,10 @@ pub enum Error {
         what: &'static str,
     },
     /// The covariance has no inverse.
-    #[error("cannot invert the covariance: only {rank} of {features} directions have any variance")]
+    #[error(
+        "cannot invert the covariance: only {rank} of {} {} any variance",
+        counted(*features, "direction"), if *rank == 1 || *features == 1 { "has" } else { "have" }
+    )]
     Singular {
         /// Directions with variance.
         rank: usize,
@@ -253,8 +260,13 @@ pub enum Error {
         /// What was given.
         value: f64,
     },
-    /// The lengths of the three slices of sparse rows do not match, or the offsets decrease.
-    #[error("invalid sparse rows: {offsets} offsets, {indices} indices and {values} values do not match")]
+    /// The lengths of the three slices of sparse rows do not match, or the offsets decrease or do not
+    /// begin with 0.
+    #[error(
+        "invalid sparse rows: the {} cannot divide {} and {} into rows",
+        counted(*offsets, "offset"), if *indices == 1 { "1 index".into() } else { format!("{indices} indices") },
+        counted(*values, "value")
+    )]
     SparseSlices {
         /// Offsets given.
         offsets: usize,
@@ -264,7 +276,7 @@ pub enum Error {
         values: usize,
     },
     /// A column index of sparse rows that is too large.
-    #[error("row {row}: column {column} is out of range; the rows have {features} columns")]
+    #[error("row {row}: column {column} is out of range; the rows have {}", counted(*features, "column"))]
     SparseColumn {
         /// Row, from 0.
         row: usize,
@@ -282,7 +294,7 @@ pub enum Error {
         column: usize,
     },
     /// The number of weights is not the number of rows.
-    #[error("cannot use {weights} weights for {rows} rows")]
+    #[error("cannot use {} for {}", counted(*weights, "weight"), counted(*rows, "row"))]
     WeightCount {
         /// Rows of the block.
         rows: usize,
@@ -415,12 +427,25 @@ fn short(weight: f64) -> String {
     if weight.fract() == 0.0 { weight.to_string() } else { format!("{weight:.3}") }
 }
 
-/// A number of channels, for a message.
-fn counted_channels(count: usize) -> String {
-    if count == 1 { "1 channel".into() } else { format!("{count} channels") }
+/// Any of this number of rows, after `in`.
+fn any_of(rows: u64) -> String {
+    if rows == 1 { "the only row".into() } else { format!("any of the {rows} rows") }
+}
+
+/// Missing cells that were filled.
+fn filled(cells: u64) -> String {
+    match cells {
+        1 => "1 missing cell of its rows was filled with an estimate".into(),
+        _ => format!("{cells} missing cells of its rows were filled with estimates"),
+    }
 }
 
 /// A number of rows, for a message.
 fn rows(count: u64) -> String {
-    if count == 1 { "1 row".into() } else { format!("{count} rows") }
+    counted(count, "row")
+}
+
+/// A number with its noun, which is in the singular for 1.
+pub(crate) fn counted<N: From<u8> + PartialEq + fmt::Display>(count: N, noun: &str) -> String {
+    if count == N::from(1) { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -30,9 +30,10 @@
 //!
 //! # Conventions
 //! * A block has one observation per row: n × D. Rows are `f64`, `f32`, `u8`, `u16` or `i32` in any
-//!   memory layout, or sparse, with a weight each if wanted ([`Block`], [`SparseRows`]).
+//!   memory layout, or sparse. Each row may have a weight ([`Block`], [`SparseRows`]).
 //! * A model stores the *scatter*, a sum, so merging is an addition and no divisor is involved.
-//!   Functions that return variances take `ddof`: the divisor is `weight − ddof`.
+//!   Functions that return variances use ddof = 1 or take `ddof`; the divisor is `weight − ddof`
+//!   (see [`WeightKind`]).
 //! * Singular values are those of the centered rows, non-increasing; directions are rows.
 //! * In each direction the entry of largest magnitude is positive: the first one, if several agree
 //!   up to 1e-6.

@@ -102,7 +102,7 @@ impl Compare {
                 ("components", k.to_string()),
                 ("subspace distance", format!("{} (sine of the largest angle)", small(largest.sin()))),
                 ("largest angle", format!("{} rad ({:.3} degrees)", small(largest), largest.to_degrees())),
-                ("deviations", format!("standard deviations differ by at most {} of the largest", small(spread))),
+                ("deviations", format!("standard deviations differ by at most {} times the largest", small(spread))),
                 (centers, format!("{} apart", number(apart))),
                 ("rows", format!("{} and {}", count(left.count()), count(right.count()))),
                 ("total variance", format!("{} and {}", variance(total.0), variance(total.1))),

@@ -18,6 +18,9 @@ use crate::{applicable, output, rows, shell, warn};
 const LISTED: usize = 10;
 /// Number of rows whose distances are compared: half a million pairs.
 const SAMPLED_ROWS: usize = 1000;
+/// Smaller angles are printed with an exponent.
+const SMALL_ANGLE: f64 = 1e-3;
+
 /// Largest number of components in the table of loadings.
 const LOADING_COLUMNS: usize = 8;
 
@@ -180,7 +183,7 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         lines.push((
             "angle",
             match angle < 1.0 {
-                true => format!("at most {:.2e} rad {between}", angle.asin()),
+                true => format!("at most {} rad {between}", radians(angle.asin())),
                 false => format!("no bound on the angle {between}"),
             },
         ));
@@ -315,4 +318,9 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
             "angle_bound": angle,
         },
     }))
+}
+
+/// An angle with two or three digits.
+fn radians(angle: f64) -> String {
+    if angle < SMALL_ANGLE { format!("{angle:.1e}") } else { format!("{angle:.3}") }
 }

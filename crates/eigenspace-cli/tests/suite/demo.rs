@@ -82,5 +82,5 @@ fn a_directory_without_people_is_refused() {
     directory.write("faces/1.pgm", b"P5\n1 1\n255\nx");
     let said = directory.run("demo --faces faces");
     assert_eq!(said.code, Some(2), "{said}");
-    assert!(said.err.contains("found 1 images"), "{said}");
+    assert!(said.err.contains("found 1 image\n"), "{said}");
 }

@@ -110,6 +110,17 @@ fn a_directory_that_is_a_file_is_named() {
     }
 }
 
+#[test]
+fn input_below_a_file_is_explained() {
+    let directory = world();
+    for line in ["inspect t.npy/x", "fit t.npy/x.csv -o new -q", "project m.safetensors t.npy/x.csv"] {
+        let said = directory.refused(line);
+        let hint =
+            "cause: Not a directory (os error 20)\n\nhint: check the path: a part of it is a file, not a directory\n";
+        assert!(said.err.ends_with(hint), "{line}: {said}");
+    }
+}
+
 /// The second file is removed while the first, standard input, is read.
 #[test]
 fn input_that_vanishes_leaves_every_file_as_it_was() {

@@ -52,7 +52,7 @@ def rows_on_card(X: Any) -> tuple[int, int, int, bool]:
     described = X.__cuda_array_interface__
     shape, kind, strides = described["shape"], described["typestr"], described.get("strides")
     if len(shape) != 2:
-        words = f"X has {len(shape)} dimensions, expected 2 (one row per observation)"
+        words = f"invalid X: expected 2 dimensions (one row per observation), found {len(shape)}"
         raise refusal(words, "pass a table with one row for each observation")
     if kind not in ("<f8", "<f4"):
         raise refusal(

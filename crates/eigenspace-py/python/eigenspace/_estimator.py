@@ -277,7 +277,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Return the setting of n_components after checking it."""
         n_components = components_of(self.n_components)
         if isinstance(n_components, int) and n_components > features:
-            words = f"invalid n_components={n_components}: the rows have only {features} features"
+            words = f"invalid n_components={n_components}: expected at most the number of features, {features}"
             raise refusal(words, f"pass {features} or fewer, or None for all")
         return n_components
 

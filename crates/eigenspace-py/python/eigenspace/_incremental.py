@@ -47,7 +47,7 @@ class IncrementalPCA(Estimator):
         block.
     max_rank : int, 'all' or None
         Number of directions to keep between blocks; by default 2 k + 32 for k components, or all if
-        n_components is None, or if it is a number and ``truncation`` is set.
+        n_components is None, or if it is an integer and ``truncation`` is set.
         ``max_rank=n_components`` is the fastest. It applies only to the factor engine; a warning is
         raised if it has no effect.
     truncation : str
@@ -61,8 +61,8 @@ class IncrementalPCA(Estimator):
         How the weight of earlier rows decreases. 0.99: each new row multiplies it by 0.99.
         'block:0.9': each new block multiplies it by 0.9. 'half-life:500': it halves every 500 rows.
     missing : str
-        What to do with cells that are NaN: 'refuse' raises an error, 'skip' skips their rows,
-        'impute' fills them with the model's estimates.
+        What to do with cells that are NaN: 'refuse' raises an error, 'skip' skips their rows
+        (``transform`` returns NaN for them), 'impute' fills them with the model's estimates.
     engine : str
         What is kept between blocks: 'scatter' (the products of all pairs of features, so nothing is
         ever dropped), 'factor' (at most ``max_rank`` directions), or 'auto' (scatter for up to

@@ -102,7 +102,7 @@ class DistancesKept(NamedTuple):
     pairs: int
     """Number of pairs of different rows."""
     share: float
-    """The sum of the squared distances between scores, divided by that of the distances between rows."""
+    """The sum of the squared distances between scores, divided by the same sum for rows."""
     mean: float
     """The mean of the ratios of a distance between scores to the distance between the rows."""
     least: float
@@ -128,7 +128,7 @@ def distances_kept(X: Any, of: Any) -> DistancesKept:
     elif hasattr(of, "_view"):
         native = of._view().native
     else:
-        error = TypeError(f"invalid of: expected a fitted estimator or a model, found {type(of).__name__}")
+        error = TypeError(f"invalid argument `of`: expected a fitted estimator or a model, found {type(of).__name__}")
         raise with_hint(error, "pass rows first, and the estimator or model second")
     X = array_of(X)
     rows = np.asarray(rows_of(X.toarray() if is_sparse(X) else X), dtype=np.float64)

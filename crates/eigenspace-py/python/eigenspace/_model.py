@@ -77,7 +77,7 @@ class EigenspaceModel:
         X : array-like or sparse matrix, one observation per row
         max_rank : number of directions to keep; all by default
         weights : a number >= 0 for each row
-        method : 'auto', 'svd', 'covariance', 'gram' or 'iterative' (needs max_rank)
+        method : 'auto', 'svd', 'covariance', 'gram' or 'iterative' (only with an integer max_rank)
         """
         word_of(method, "method")
         check_columns(X)
@@ -233,7 +233,7 @@ class EigenspaceModel:
 
     @property
     def components(self) -> Floats:
-        """The components, one per row of the array, orthonormal. The largest entry of each is positive."""
+        """The components, one per row, orthonormal. In each, the entry of largest absolute value is positive."""
         return self._core.basis()[: self.n_components]
 
     @property

@@ -50,7 +50,7 @@ def array_of(X: Any, name: str = "X") -> Any:
     if X.ndim != 2:
         one = "for a single row, pass X.reshape(1, -1)"
         hint = one if X.ndim == 1 else "pass a table with one row for each observation"
-        raise refusal(f"{name} has {X.ndim} dimensions, expected 2 (one row per observation)", hint)
+        raise refusal(f"invalid {name}: expected 2 dimensions (one row per observation), found {X.ndim}", hint)
     return X
 
 
@@ -141,7 +141,9 @@ def weights_of(weights: Any, n: int) -> NDArray[np.float64] | None:
         hint = "pass an array with one weight for each row"
         raise refusal(f"the weights have {weights.ndim} dimensions, expected one number for each row", hint)
     if len(weights) != n:
-        raise refusal(f"cannot use {len(weights)} weights for {n} rows", "pass one weight for each row")
+        raise refusal(
+            f"the number of weights is {len(weights)}, but the number of rows is {n}", "pass one weight for each row"
+        )
     return np.ascontiguousarray(weights)
 
 

@@ -62,13 +62,13 @@ class Images:
 def load_images(*paths: Any, resize: tuple[int, int] | None = None) -> Images:
     """Read images from files and directories.
 
-    The order is that of the command: by directory, with numbers in names compared as numbers. An
-    image in a directory below one of the paths belongs to the person that directory is named
-    after. Color images become gray, with a warning.
+    The order is that of the command: by directory, with numbers in names compared as numbers. In a
+    subdirectory of one of the paths, the name of the subdirectory is the name of the person. Color
+    images become gray, with a warning.
 
     Parameters
     ----------
-    paths : files (PGM, PNG, JPEG), directories, or patterns such as ``'faces/*/1.pgm'``
+    paths : files (PGM, PPM, PBM, PNG, JPEG), directories, or patterns such as ``'faces/*/1.pgm'``
     resize : (width, height) that all images are resized to; otherwise their sizes must agree
     """
     files, size = paths_of(paths), size_of(resize)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::error::counted;
 use crate::printable::{first_names, printable};
 
 /// Why a recognizer cannot be trained, changed, evaluated, read or written.
@@ -18,7 +19,10 @@ pub enum Error {
     #[error("no images were given")]
     NoImages,
     /// The number of names is not the number of images.
-    #[error("found {names} names of {what} for {images} images, expected one for each image")]
+    #[error(
+        "found {} of {} for {}, expected one for each image",
+        counted(*names, "name"), if *names == 1 { one_of(what) } else { what }, counted(*images, "image")
+    )]
     NameCount {
         /// Number of images.
         images: usize,
@@ -98,7 +102,7 @@ pub enum Error {
         person: String,
     },
     /// A width and height that do not match the number of pixels.
-    #[error("invalid image size {}x{}: each image has {features} values", size.0, size.1)]
+    #[error("invalid image size {}x{}: each image has {}", size.0, size.1, counted(*features, "value"))]
     ImageSize {
         /// Width and height.
         size: (usize, usize),
@@ -114,7 +118,7 @@ pub enum Error {
         text: String,
     },
     /// A person has too few images for a protocol.
-    #[error("cannot use the protocol {protocol}: it needs {needed} images of each person, and `{person}` has {found}", person = printable(person))]
+    #[error("the protocol {protocol} needs {} of each person, and `{person}` has {found}", counted(*needed, "image"), person = printable(person))]
     TooFewImages {
         /// The protocol.
         protocol: String,
@@ -210,7 +214,7 @@ impl Error {
                 "name the person, or pass the directory of the image if it is named after the person".into()
             }
             Self::SingleFile { .. } => {
-                "leave it out: pass a directory that has one subdirectory per person, and all images in it are read".into()
+                "leave out this file, or move it into a person's directory: all images in the directories are read".into()
             }
             Self::NoPerson { .. } => {
                 "move it into a directory named after the person, or leave it out and enroll it later".into()
@@ -224,6 +228,14 @@ impl Error {
             Self::OnePerson => "add images of at least one other person".into(),
         };
         Some(text)
+    }
+}
+
+/// What a single name belongs to.
+fn one_of(what: &str) -> &str {
+    match what {
+        "people" => "a person",
+        _ => "an image",
     }
 }
 

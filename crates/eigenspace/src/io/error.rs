@@ -212,6 +212,11 @@ impl Error {
             Self::Io { action: "write", source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 Some("write to an existing directory, or make it first".into())
             }
+            Self::Io { action: "write" | "create", source, .. }
+                if source.kind() == std::io::ErrorKind::NotADirectory =>
+            {
+                Some("write to an existing directory: a part of this path is a file".into())
+            }
             Self::Io { source, .. } => system_hint(source).map(str::to_owned),
         }
     }
@@ -241,10 +246,13 @@ impl FormatError {
             Self::NoRecognizer | Self::OtherFile { expected: "recognizer", .. } => {
                 "train a recognizer on images of people, with one directory for each person"
             }
-            Self::OtherFile { kind: FileKind::Checkpoint, .. } => "end the fit, and pass the model that it writes",
+            Self::OtherFile { kind: FileKind::Checkpoint, .. } => {
+                "resume the fit and let it finish, then pass the model that it writes"
+            }
             Self::OtherFile { kind, .. } if kind.is_image() => "fit a model to images first, and pass its file",
             Self::OtherFile { .. } => "fit a model to these rows first, and pass its file",
-            Self::NotSafetensors | Self::Header(_) | Self::Metadata { .. } => "check that eigenspace wrote this file",
+            Self::NotSafetensors | Self::Metadata { .. } => "check that eigenspace wrote this file",
+            Self::Header(_) => "copy the file again from its source, or check that eigenspace wrote it",
             Self::TooLarge { .. } => "free memory, or use a machine with more memory",
             _ => "fit the model again; the file was not written by eigenspace, or it was changed afterward",
         };
@@ -277,7 +285,7 @@ pub fn system_hint(error: &std::io::Error) -> Option<&'static str> {
             "free disk space, or write to another disk; nothing was changed"
         }
         ErrorKind::ReadOnlyFilesystem => "write to another directory; nothing was changed",
-        ErrorKind::NotADirectory => "write to an existing directory: a part of this path is a file",
+        ErrorKind::NotADirectory => "check the path: a part of it is a file, not a directory",
         _ => return None,
     })
 }

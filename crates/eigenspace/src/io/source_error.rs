@@ -144,7 +144,7 @@ pub enum SourceError {
         mark: char,
     },
     /// Images in a format that is not supported.
-    #[error("{format} images are not supported", format = printable(format))]
+    #[error("{format} images are not supported", format = printable(format).to_uppercase())]
     ImageFormat {
         /// The format.
         format: String,

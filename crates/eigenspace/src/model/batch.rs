@@ -8,9 +8,9 @@
 //! ```
 //!
 //! The slides connect the first two: the right singular vectors of the centered rows are the
-//! eigenvectors of their covariance. All agree up to rounding; they differ in cost, and in the
-//! smallest singular value they can resolve (`Covariance`: √ε of the largest; `Iterative`: 1e-4;
-//! the others: ε).
+//! eigenvectors of their covariance. `Iterative` agrees with the others up to its tolerance, and
+//! these agree up to rounding. They differ in cost, and in the smallest singular value they can
+//! resolve (`Covariance`: √ε of the largest; `Iterative`: 1e-4; the others: ε).
 
 use std::str::FromStr;
 
@@ -49,8 +49,11 @@ pub enum Method {
     /// Multiplies the rows by vectors until the leading directions converge, for far fewer
     /// directions than rows and features: the truncation must limit their number
     /// ([`Truncation::Rank`]). Sparse rows stay sparse. The error bounds hold with a stated
-    /// [confidence](crate::Certificate::confidence). If directions do not converge, are too weak,
-    /// or features have very different scales, dense rows are decomposed as with `Auto`.
+    /// [confidence](crate::Certificate::confidence).
+    ///
+    /// Rows are decomposed as with `Auto` without [`Truncation::Rank`], or if the directions are too
+    /// many or too weak. So are dense and small sparse rows if the directions do not converge, and
+    /// dense rows if features have very different scales.
     Iterative,
 }
 

@@ -164,8 +164,9 @@ impl Certificate {
 
     /// The probability that all bounds hold. It is 1, which means that they are proven, unless the
     /// model or a part of it was fitted iteratively
-    /// ([`Method::Iterative`](crate::Method::Iterative)). Then what was left out is bounded with
-    /// random vectors, and the probability, 1 − 1e-12 for each such fit, is over these vectors.
+    /// ([`Method::Iterative`](crate::Method::Iterative)). What such a fit left out is bounded with
+    /// random vectors. For each such fit, the bound fails for at most a share of 1e-12 of the
+    /// possible vectors.
     pub fn confidence(&self) -> f64 {
         1.0 - self.doubt
     }
@@ -182,8 +183,8 @@ impl Certificate {
         !self.truncated && self.noise <= EXACT_TOLERANCE * self.largest()
     }
 
-    /// An interval that contains the i-th largest eigenvalue (from 0) of the true scatter. Divide
-    /// by `weight - ddof` for variances.
+    /// An interval that contains the i-th largest eigenvalue (from 0) of the true scatter. For
+    /// variances, divide by their divisor (see [`WeightKind`](crate::WeightKind)).
     pub fn eigenvalue_bound(&self, i: usize) -> (f64, f64) {
         let value = self.squared.get(i).copied().unwrap_or(0.0);
         ((value - self.surplus()).max(0.0), value + self.lost())

@@ -72,7 +72,7 @@ impl ImageShape {
         self.depth
     }
 
-    /// Features of a row that holds such an image, if that many can be counted.
+    /// Number of features of a row that holds such an image; `None` if it overflows.
     pub fn features(&self) -> Option<usize> {
         self.width.checked_mul(self.height)?.checked_mul(self.channels)
     }

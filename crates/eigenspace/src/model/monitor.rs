@@ -54,7 +54,8 @@ pub struct Readings {
 
 impl EigenspaceModel {
     /// The limits of T² and Q. If the rows are normally distributed, this share of them stays below
-    /// each limit, for example 0.99; from 0.001 to 0.999999999. Needs a weight above k + 1.
+    /// each limit. `confidence` is a share from 0.001 to 0.999999999, for example 0.99. Needs a
+    /// weight above k + 1.
     pub fn limits(&self, confidence: f64) -> Result<Limits, Error> {
         if !CONFIDENCES.contains(&confidence) {
             return Err(Error::InvalidConfidence { value: confidence });

@@ -180,10 +180,10 @@ impl EigenspaceModel {
         fitting(coordinates)
     }
 
-    /// U: the left singular vectors of the rows that the model was fitted on, one row for each of
-    /// them and one column for each component: X − 1μᵀ = U diag(s) V. Their columns are
-    /// orthonormal. For other rows, these are their scores divided by the singular values. A column
-    /// whose singular value is 0 is 0.
+    /// The left singular vectors of the rows. U has one row for each row that the model was fitted
+    /// on, and one column for each component: X − 1μᵀ = U diag(s) V. Its columns are orthonormal.
+    /// For other rows, these are their scores divided by the singular values. A column whose
+    /// singular value is 0 is 0.
     ///
     /// ```
     /// use eigenspace::EigenspaceModel;

@@ -61,7 +61,7 @@ impl EigenspaceModel {
     ///
     /// Scatter and weight are scaled by the same factor, s ← √f s, w ← f w, so that w stays the
     /// number of rows that the model still remembers, and variances do not change. (Ross et al.
-    /// 2008 scale the singular values by f, which is our f².)
+    /// 2008 multiply the singular values by their f, so `factor` is its square.)
     pub fn forget(&self, factor: f64) -> Result<Self, Error> {
         if !(factor > 0.0 && factor <= 1.0) {
             return Err(Error::InvalidForgetting { value: factor });

@@ -96,8 +96,9 @@ impl EigenspaceModel {
         k == self.rank() && self.certificate().is_exact()
     }
 
-    /// The variance of the rows along a direction of any length, according to the model; at most
-    /// [`lost`](crate::Certificate::lost)` / (w − ddof)` below the true value.
+    /// The variance of the rows along a direction of any length, according to the model. It is
+    /// below the true value by at most [`lost`](crate::Certificate::lost), divided by the divisor
+    /// of the variance.
     ///
     /// ```
     /// use eigenspace::EigenspaceModel;

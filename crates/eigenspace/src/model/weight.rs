@@ -21,7 +21,7 @@ use crate::linalg::{two_product, two_sum};
 /// ```
 ///
 /// Both are the same if every weight is 1. Each divisor makes the variance unbiased (ddof = 1) for
-/// its kind of weights.
+/// its kind of weights. For any ddof, the divisors are w − ddof and w − ddof Σw² / w.
 ///
 /// ```
 /// use eigenspace::{Block, FitOptions, WeightKind};

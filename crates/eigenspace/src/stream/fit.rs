@@ -37,7 +37,7 @@ impl FitOptions {
     /// The model of these rows. It is computed by a stream, or iteratively
     /// ([`Method::Iterative`](crate::Method::Iterative)) if that is faster or, for sparse rows,
     /// more accurate. Iterative fits require a number of components that is much smaller than the
-    /// numbers of rows and features, and no other options except `centered`.
+    /// numbers of rows and features, and no other options except `centered` and `weight_kind`.
     pub fn fit<'a>(&self, rows: impl Into<Block<'a>>) -> Result<EigenspaceModel, Error> {
         let block = rows.into();
         let sparse = block.sparse().is_some();

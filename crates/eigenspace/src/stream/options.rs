@@ -58,15 +58,15 @@ impl FitOptions {
     }
 
     /// Largest number of directions that a compression keeps, whatever the truncation rule. The
-    /// default is twice the number of components plus 32, or all if all components are reported.
-    /// [`Rank::All`] keeps all. The scatter engine ignores it.
+    /// default is twice the number of components plus 32; without a number of components, or with a
+    /// truncation rule, it is all. [`Rank::All`] keeps all. The scatter engine ignores it.
     pub fn max_rank(mut self, rank: impl Into<Rank>) -> Self {
         self.max_rank = Some(rank.into());
         self
     }
 
-    /// The rule by which a compression drops directions. The scatter engine, the default for up to
-    /// 1,024 features, never drops anything; use
+    /// The rule by which a compression drops directions. The scatter engine, the default for few
+    /// features (see [`Engine::Auto`]), never drops anything; use
     /// [`EigenspaceModel::truncate`](crate::EigenspaceModel::truncate) to truncate its models.
     pub fn truncation(mut self, truncation: Truncation) -> Self {
         self.truncation = truncation;
@@ -79,7 +79,7 @@ impl FitOptions {
         self
     }
 
-    /// Number of rows per compression. Fewer rows are faster up to a point, more rows give a
+    /// Number of rows per compression. Fewer rows are faster up to a point; more rows give a
     /// tighter certificate.
     pub fn block_rows(mut self, rows: usize) -> Self {
         self.block_rows = Some(rows);

@@ -42,7 +42,10 @@ const MAX_EXACT_BYTES: usize = 1 << 30;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Engine {
-    /// `Scatter` for up to 1,024 features, otherwise `Factor`.
+    /// `Scatter` for up to 1,024 features, or 4,096 on a GPU; otherwise `Factor`. With up to 4,096
+    /// features, [`FitOptions::fit`](crate::FitOptions::fit) and
+    /// [`FitOptions::stream_of`](crate::FitOptions::stream_of) can choose `Scatter` on the CPU too,
+    /// because they know the number of rows.
     #[default]
     Auto,
     /// Keeps at most `max_rank` directions and a buffer of rows. Resolves singular values down to ε
@@ -87,7 +90,8 @@ pub struct Plan {
     pub exact_rows: usize,
     /// Number of rows per compression after that.
     pub block_rows: usize,
-    /// Number of directions that a compression keeps; `None` if it depends on the data.
+    /// Number of directions that a compression keeps; `None` if all are kept, or if it depends on
+    /// the data. The scatter engine ignores it.
     pub max_rank: Option<usize>,
 }
 

@@ -93,7 +93,7 @@ impl Preview {
         self.model.singular_values()
     }
 
-    /// The variance along each component; the divisor is `weight − ddof`.
+    /// The variance along each component; [`WeightKind`](crate::WeightKind) describes the divisor.
     pub fn explained_variance(&self, ddof: f64) -> Result<Array1<f64>, Error> {
         self.model.explained_variance(ddof)
     }

@@ -115,6 +115,7 @@ impl EigenspaceModel {
 
 impl Refinement {
     /// What to do with missing cells: refuse them, or skip their rows, as in the first pass.
+    /// [`Missing::Impute`] counts as [`Missing::Refuse`].
     pub fn missing(mut self, missing: Missing) -> Self {
         self.missing = if missing == Missing::Impute { Missing::Refuse } else { missing };
         self

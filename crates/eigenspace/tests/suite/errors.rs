@@ -2,7 +2,9 @@
 
 #[cfg(feature = "faces")]
 use eigenspace::io::source::{Needed, SourceError};
-use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Rank, Truncation};
+use eigenspace::{
+    Block, Components, EigenspaceModel, Engine, Error, FitOptions, Metadata, Rank, SparseRows, Truncation,
+};
 #[cfg(feature = "faces")]
 use eigenspace::{faces, io};
 use ndarray::{Array2, array};
@@ -40,7 +42,7 @@ fn a_bad_cell_is_named_everywhere_rows_come_in() {
             assert_eq!(text, wanted);
             let more =
                 if value.is_nan() { "; a fit can also skip rows with missing cells, or impute them" } else { "" };
-            assert_eq!(hint.unwrap(), format!("drop row 1, or leave out or fill column 1{more}"));
+            assert_eq!(hint.unwrap(), format!("drop row 1, leave out column 1, or replace the value{more}"));
         }
         let row = rows.row(1);
         assert!(words(m.update_row(row, Truncation::None)).0.starts_with("row 0, column 1"));
@@ -79,6 +81,35 @@ fn a_wrong_width_names_both_widths() {
     let (text, _) = words(m.reconstruct(rows.view()));
     assert_eq!(text, "the scores have 5 columns, but the model keeps 3 directions");
     assert!(m.reconstruct_whitened(rows.view()).is_err());
+}
+
+#[test]
+fn one_of_something_is_in_the_singular() {
+    let one = EigenspaceModel::fit(array![[1.0], [2.0], [4.0]].view()).unwrap();
+    let (text, hint) = words(one.project(array![[1.0, 2.0]].view()));
+    assert_eq!(text, "the rows have 2 columns, but the model has 1 feature");
+    assert_eq!(hint.unwrap(), "pass rows with exactly 1 column");
+    let (text, hint) = words(one.reconstruct(array![[1.0, 2.0]].view()));
+    assert_eq!(text, "the scores have 2 columns, but the model keeps 1 direction");
+    assert_eq!(hint.unwrap(), "pass at most 1 score per row");
+    let (text, hint) = words(SparseRows::new(1, &[0, 1], &[1], &[2.0]));
+    assert_eq!(text, "row 0: column 1 is out of range; the rows have 1 column");
+    assert_eq!(hint.unwrap(), "use only the column index 0");
+    let (text, _) = words(SparseRows::new(1, &[0], &[0], &[2.0]));
+    assert_eq!(text, "invalid sparse rows: the 1 offset cannot divide 1 index and 1 value into rows");
+    let names =
+        |names: &[&str]| Metadata::new().with_feature_names(names.iter().map(ToString::to_string).collect::<Vec<_>>());
+    let (text, hint) = words(one.with_metadata(names(&["a", "b"])));
+    assert_eq!(text, "found 2 feature names, expected 1: one for each feature");
+    assert_eq!(hint.unwrap(), "pass 1 name, or none");
+    assert_eq!(words(model().with_metadata(names(&["a"]))).0, "found 1 feature name, expected 3: one for each feature");
+    let rows = array![[1.0], [2.0]];
+    assert_eq!(words(EigenspaceModel::fit(Block::from(&rows).weighted(&[1.0]))).0, "cannot use 1 weight for 2 rows");
+    let (cells, rank) = (Error::RefineImputed { cells: 1 }, Error::Singular { rank: 1, features: 5 });
+    assert_eq!(cells.to_string(), "cannot refine the model: 1 missing cell of its rows was filled with an estimate");
+    assert_eq!(rank.to_string(), "cannot invert the covariance: only 1 of 5 directions has any variance");
+    let (text, _) = words(EigenspaceModel::fit(array![[1.0]].view()).and_then(|model| model.explained_variance(1.0)));
+    assert_eq!(text, "cannot compute variances with ddof = 1: the divisor is too small (1 row, total weight 1)");
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn an_image_is_turned_upright_as_its_camera_noted() {
 fn formats_that_are_not_read_are_called_by_their_names() {
     let gif = b"GIF89a\x01\0\x01\0\0\0\0;";
     let directory = Directory::new().bytes("photo.webp", b"RIFF").bytes("renamed.png", gif).bytes("many/a.gif", gif);
-    for (file, format) in [("photo.webp", "WebP"), ("renamed.png", "Gif"), ("many", "GIF")] {
+    for (file, format) in [("photo.webp", "WEBP"), ("renamed.png", "GIF"), ("many", "GIF")] {
         let problem = refused(plain(&directory.path(file)), &directory.path(file));
         assert_eq!(problem.to_string(), format!("{format} images are not supported"));
         assert_eq!(problem.hint().unwrap(), "convert them to PNG, JPEG, PGM, PPM or PBM");

@@ -156,7 +156,7 @@ fn bad_sparse_rows_are_named() {
     let words = |result: Result<SparseRows<'_>, Error>| result.unwrap_err().to_string();
     assert_eq!(
         words(SparseRows::new(3, &[0, 2, 1], &[0, 1], &[1.0, 1.0])),
-        "invalid sparse rows: 3 offsets, 2 indices and 2 values do not match"
+        "invalid sparse rows: the 3 offsets cannot divide 2 indices and 2 values into rows"
     );
     assert_eq!(
         words(SparseRows::new(3, &[0, 1], &[3], &[1.0])),

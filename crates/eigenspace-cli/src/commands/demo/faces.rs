@@ -11,6 +11,9 @@ use crate::commands::demo::synthetic;
 use crate::failure::Failure;
 use crate::{advice, output};
 
+/// Fewest images that the demo works with.
+pub(crate) const MIN_FACES: usize = 40;
+
 /// Images as rows, and their people.
 pub(crate) struct Faces {
     pub(crate) directory: PathBuf,
@@ -61,7 +64,7 @@ fn read(directory: PathBuf, name: &str) -> anyhow::Result<Faces> {
     }
     let views: Vec<_> = blocks.iter().map(|block| block.view()).collect();
     let rows = if views.is_empty() { Array2::zeros((0, 0)) } else { concatenate(Axis(0), &views)? };
-    if people.len() != rows.nrows() || people.first() == people.last() || rows.nrows() < 40 {
+    if people.len() != rows.nrows() || people.first() == people.last() || rows.nrows() < MIN_FACES {
         return Err(Failure::FewFaces { directory, faces: rows.nrows() }.into());
     }
     Ok(Faces { directory, name: name.into(), rows, people, image })

@@ -14,6 +14,8 @@ use eigenspace::io::Error;
 
 use crate::output;
 
+pub(crate) use faces::MIN_FACES;
+
 /// Run a demo on 400 faces: stream, merge, split, recognize and plot.
 #[derive(Args)]
 pub(crate) struct Demo {

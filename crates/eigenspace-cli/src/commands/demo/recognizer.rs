@@ -127,7 +127,7 @@ pub(super) fn show(faces: &Faces, directory: &Path) -> anyhow::Result<Shown> {
         let same = |a: bool| if a { "makes the same decisions" } else { "makes other decisions" };
         format!(
             "{person} is forgotten in {}, without any images. The remaining recognizer {} as one that was trained \
-             without {person}, and its components are {:.0e} away from those of that one. After {person} is enrolled again in {}, \
+             without {person}, and both have the same components, up to {:.0e}. After {person} is enrolled again in {}, \
              the recognizer {} as before.",
             milliseconds(forgot),
             same(decisions(&without)? == decisions(&never)?),

@@ -124,7 +124,7 @@ impl Evaluate {
         let mut described = Vec::new();
         let mut first: Option<Split> = None;
         for protocol in protocols {
-            let context = || format!("cannot run the protocol {protocol} on `{}`", self.data[0].display());
+            let context = || format!("cannot evaluate recognition on `{}`", self.data[0].display());
             let splits = protocol.splits(&read.people, self.repeats.into(), self.seed).with_context(context)?;
             first.get_or_insert_with(|| splits[0].clone());
             if let Protocol::Incremental(_) = protocol {

@@ -53,7 +53,7 @@ fn a_column_without_any_value_cannot_be_imputed() {
     assert_snapshot!(directory.refused("fit t.csv --missing impute -o m -q"), @"
     exit: 2
     ----- stderr -----
-    error: cannot fill the missing cells of column `c d` in `t.csv`: it has no value in any row
+    error: cannot fill the missing cells of column `c d` in `t.csv`: the column has no value in any row
 
     hint: leave it out with --exclude 'c d'
     ");

@@ -172,6 +172,9 @@ fn people_who_are_not_there_or_there_already() {
         said.err.contains("`known/ada/1.pgm` is: it was passed as a single file, together with directories\n"),
         "{said}"
     );
+    let hint =
+        "hint: leave out this file, or move it into a person's directory: all images in the directories are read\n";
+    assert!(said.err.ends_with(hint), "{said}");
 }
 
 #[test]
@@ -193,8 +196,8 @@ fn one_image_of_each_and_one_person_only() {
     assert_snapshot!(directory.refused("faces evaluate single --protocol first-1"), @"
     exit: 2
     ----- stderr -----
-    error: cannot run the protocol first-1 on `single`
-      cause: cannot use the protocol first-1: it needs 2 images of each person, and `ada` has 1
+    error: cannot evaluate recognition on `single`
+      cause: the protocol first-1 needs 2 images of each person, and `ada` has 1
 
     hint: add images of this person, or leave the person out
     ");
@@ -203,7 +206,7 @@ fn one_image_of_each_and_one_person_only() {
     assert_snapshot!(directory.refused("faces evaluate lonely --protocol first-2"), @"
     exit: 2
     ----- stderr -----
-    error: cannot run the protocol first-2 on `lonely`
+    error: cannot evaluate recognition on `lonely`
       cause: cannot evaluate with images of only one person
 
     hint: add images of at least one other person
@@ -252,7 +255,7 @@ fn settings_that_mean_nothing() {
     assert_snapshot!(directory.refused("faces evaluate known --protocol first-2 --denoising=-1"), @"
     exit: 2
     ----- stderr -----
-    error: invalid noise deviation -1: expected a number of gray values, 0 or more
+    error: invalid noise deviation -1: expected a number of at least 0, in gray values
 
     hint: try --denoising 25
     ");
@@ -413,7 +416,7 @@ fn images_of_another_depth() {
     error: cannot read rows from `deep/eva/1.pgm`
       cause: the image has 16 bits per value, expected 8
 
-    hint: convert the images to 8 bits per value, or fit a new model on images of 16 bits
+    hint: convert the images to 8 bits per value, or fit or train again on images of 16 bits
     ");
     assert!(directory.refused("faces recognize r.safetensors deep").err.contains("image has 16 bits per value"));
     // Among themselves they are recognized, and measured in their own range.

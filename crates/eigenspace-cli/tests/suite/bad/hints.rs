@@ -97,5 +97,7 @@ fn a_file_in_place_of_a_directory() {
     advised(&directory, "man t.csv", "pass a directory instead: `t.csv` is a file");
     // The directory of the demo is created before the faces are read.
     let said = directory.run("demo --faces t.csv -o d");
-    assert!(said.err.ends_with("or leave out --faces to fetch the ORL faces\n"), "{said}");
+    let hint =
+        "hint: pass at least 40 images, arranged as person/image.pgm, or leave out --faces to fetch the ORL faces\n";
+    assert!(said.err.ends_with(hint), "{said}");
 }

@@ -81,7 +81,7 @@ fn images_of_another_depth_than_the_model() {
     error: cannot read rows from `deep/0.pgm`
       cause: the image has 16 bits per value, expected 8
 
-    hint: convert the images to 8 bits per value, or fit a new model on images of 16 bits
+    hint: convert the images to 8 bits per value, or fit or train again on images of 16 bits
     ");
     for line in ["update byte.m deep", "project deep.m byte", "update deep.m byte", "fit byte deep -o m"] {
         let said = directory.refused(line);

@@ -263,7 +263,7 @@ fn columns_that_are_not_there_or_chosen_twice() {
     error: cannot read rows from `t.csv`
       cause: no column is left to read
 
-    hint: leave at least one of these columns: `a`, `b`, `c`
+    hint: keep at least one of these columns: `a`, `b`, `c`
     ");
     assert_snapshot!(directory.refused("fit t.csv --label kind -o m.safetensors"), @"
     exit: 2
@@ -408,10 +408,7 @@ fn hints_look_at_the_command_line() {
     for (line, hint) in [
         ("fit t.csv --label who --decimal , -o m", "leave out --decimal ',': the header is delimited by commas"),
         ("fit t.csv --columns a b -o m", "put a column name that contains a space in quotation marks"),
-        (
-            "fit empty -o m",
-            "put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .feather, .pgm, .png or .jpg",
-        ),
+        ("fit empty -o m", "put files in it whose names end in a known ending, such as .csv, .npy, .parquet or .png"),
         ("faces train empty -o m", "add a subdirectory of images for each person to this directory"),
         ("faces train t.csv -o m", "pass a directory with a subdirectory of images for each person"),
         ("demo -o t.csv --synthetic", "pass a directory instead: `t.csv` is a file"),

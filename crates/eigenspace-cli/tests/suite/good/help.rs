@@ -72,7 +72,7 @@ fn the_help_shows_every_command() {
       -h, --help         Print help
       -V, --version      Print version
 
-    Exit codes: 0 success, 1 the models differ (compare --within), 2 error.
+    Exit codes: 0 success, 1 the models differ (compare --within), 2 error, 130 interrupted.
     To see an example, run: eigenspace demo
     ");
 }

@@ -212,7 +212,7 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     components         1
     subspace distance  0 (sine of the largest angle)
     largest angle      0 rad (0.000 degrees)
-    deviations         standard deviations differ by at most 0 of the largest
+    deviations         standard deviations differ by at most 0 times the largest
     means              0 apart
     rows               4 and 4
     total variance     0.833333 and 0.833333

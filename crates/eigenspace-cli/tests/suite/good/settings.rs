@@ -181,7 +181,7 @@ fn the_plan_is_said_before_the_work() {
     components   3 reported, 12 directions kept
     explained    98.01 % of the variance
     certificate  eigenvalues are off by at most 3.7e-3 of the largest eigenvalue
-    angle        at most 2.23e-1 rad between the 3 components and the exact ones
+    angle        at most 0.223 rad between the 3 components and the exact ones
 
     component  singular value   variance    ratio  cumulative
             1         17.5103    1.02545  90.22 %     90.22 %

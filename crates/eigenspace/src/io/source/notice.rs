@@ -63,7 +63,7 @@ impl fmt::Display for Notice {
             ),
             Self::NumbersInHeader { numbers, cells } => write!(
                 f,
-                "the first line was read as column names, although {numbers} of its {cells} cells are numbers; \
+                "the first line was read as column names, although it has numbers ({numbers} of {cells} cells); \
                  if it is a row, read the text without a header"
             ),
             Self::OtherImages { count, formats } => {

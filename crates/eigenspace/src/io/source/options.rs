@@ -102,7 +102,7 @@ impl ReadOptions {
     }
 
     /// Number of features of the model that the rows are for. Only messages depend on it: they do
-    /// not suggest to leave out a column that the model has.
+    /// not suggest leaving out a column that the model has.
     pub fn model_features(mut self, features: usize) -> Self {
         self.model_features = Some(features);
         self

@@ -37,11 +37,15 @@ impl SourceError {
             }
             Self::NoColumn { available, .. } => format!("the columns are: {}", first_names(available)),
             Self::NoArray { available, .. } => format!("choose one of them: {}", first_names(available)),
-            Self::NothingLeft { available } => format!("leave at least one of these columns: {}", first_names(available)),
+            Self::NothingLeft { available } => format!("keep at least one of these columns: {}", first_names(available)),
             Self::NotANumber { text, .. } if text.contains('\n') => UNCLOSED.into(),
             Self::NotANumber { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),
-            Self::NotANumber { needed: Needed::ByModel, .. } => "correct the cells that are not numbers, or leave out their rows: the model has these columns".into(),
-            Self::ColumnType { needed: Needed::ByModel, .. } => "save numbers in these columns: the model has them".into(),
+            Self::NotANumber { needed: Needed::ByModel, others, .. } => {
+                let columns = if others.is_empty() { "column" } else { "columns" };
+                format!("correct the cells that are not numbers, or leave out their rows; the model needs the {columns}")
+            }
+            Self::ColumnType { needed: Needed::ByModel, others, .. } if others.is_empty() => "save the column as numbers; the model needs it".into(),
+            Self::ColumnType { needed: Needed::ByModel, .. } => "save the columns as numbers; the model needs them".into(),
             Self::NotANumber { all: true, .. } | Self::ColumnType { all: true, .. } => "check that this is the right file: none of the columns to read holds numbers".into(),
             Self::NotANumber { others, .. } | Self::ColumnType { others, .. } if !others.is_empty() => "leave out these columns, or request only columns of numbers".into(),
             Self::NotANumber { column, needed: Needed::ByRequest, .. } | Self::ColumnType { column, needed: Needed::ByRequest, .. } => format!("do not request the column {}", printable(column)),
@@ -55,7 +59,7 @@ impl SourceError {
             Self::ImageSize { expected, .. } => format!("resize all images to one size while reading, for example {}x{}", expected.0, expected.1),
             Self::ImageColor { expected: 3, .. } => "read the images in color".into(),
             Self::ImageColor { .. } => "read the images as gray".into(),
-            Self::ImageDepth { expected, found } => format!("convert the images to {expected} bits per value, or fit a new model on images of {found} bits"),
+            Self::ImageDepth { expected, found } => format!("convert the images to {expected} bits per value, or fit or train again on images of {found} bits"),
             Self::ImageBytes { found, expected } if found > expected => "use the original file: the newlines of this one were probably converted, or something was appended".into(),
             Self::ImageBytes { .. } => "use the original file: this one is incomplete, or its newlines were converted".into(),
             Self::ColumnTwice { .. } => "name each column once".into(),

@@ -146,9 +146,8 @@ impl View {
         Self { extra, completion: Arc::default(), on_card, ..self }
     }
 
-    /// The same view that computes the scores of many rows, and many rows from their scores, on
-    /// this device, if that is faster. They equal those of the CPU up to rounding. If the card
-    /// fails, the CPU computes them.
+    /// The same view, which uses this device to project or reconstruct many rows if that is faster.
+    /// The results equal those of the CPU up to rounding. If the device fails, the CPU is used.
     pub fn device(self, device: Device) -> Result<Self, Error> {
         let on_card = device.open(self.features())?.map(ViewOnCard::new);
         Ok(Self { on_card, ..self })

@@ -63,8 +63,8 @@ impl View {
         fitting(vectors)
     }
 
-    /// The rows, in their own units, that have these scores. Fewer columns than components are the
-    /// leading ones.
+    /// The rows, in their own units, that have these scores. If there are fewer columns than
+    /// components, they are the scores of the first components.
     pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {
         let (block, basis) = (scores.into(), self.basis_of_scores(scores.into())?);
         let mut out = Array2::zeros((0, 0));

@@ -49,7 +49,7 @@ fn protocols_that_cannot_be_run() {
     assert!(matches!(error(Protocol::First(1), &[]), Error::NoImages));
     assert!(matches!(error(Protocol::LeaveOneOut, &["a", "a"]), Error::OnePerson));
     let found = error(Protocol::First(2), &["a", "a", "a", "b", "b"]);
-    assert_eq!(found.to_string(), "cannot use the protocol first-2: it needs 3 images of each person, and `b` has 2");
+    assert_eq!(found.to_string(), "the protocol first-2 needs 3 images of each person, and `b` has 2");
     assert!(matches!(error(Protocol::LeaveOneOut, &["a", "a", "b"]), Error::TooFewImages { .. }));
     for text in ["first-0", "first", "random-x", "all", ""] {
         assert_eq!(text.parse::<Protocol>().unwrap_err().to_string(), format!("invalid protocol `{text}`"));

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use arrow_array::builder::{Float32Builder, ListBuilder, StringDictionaryBuilder};
 use arrow_array::types::Int8Type;
 use arrow_array::{Float64Array, RecordBatch};
+use eigenspace::internal::Prefetch;
 use eigenspace::io::Error;
-use eigenspace::io::source::ReadOptions;
+use eigenspace::io::source::{self, Columns, ReadOptions, RowBlock, RowSource, SourceError};
 
 use super::parquet_and_arrow::{table, written};
-use super::{anew, directory, read_after, refusal};
+use super::{anew, directory, read_after, refusal, told};
 use crate::support::Random;
 
 /// A small table with a column of each kind that has its own decoder.
@@ -99,6 +100,42 @@ fn bytes_that_never_were_a_table_are_refused() {
         refusal(&old, &options()),
         "not a valid Arrow IPC file: it is Feather version 1, and only version 2 is read\nwrite the table again as Feather version 2, for example with pandas or pyarrow"
     );
+}
+
+/// Returns one block and then panics, like a decoder with a bug.
+struct Panicking {
+    rows: Box<dyn RowSource>,
+    blocks: usize,
+}
+
+impl RowSource for Panicking {
+    fn columns(&self) -> &Columns {
+        self.rows.columns()
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.rows.rows()
+    }
+
+    fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error> {
+        self.blocks += 1;
+        assert!(self.blocks == 1, "this panic is part of a test");
+        self.rows.next_block(rows)
+    }
+}
+
+#[test]
+fn a_reader_that_panics_is_an_error_after_the_rows_before() {
+    let directory = directory();
+    let path = directory.path().join("t.csv");
+    anew(&path, b"a,b\n1,2\n3,5\n4,4\n");
+    let rows = source::open(&[&path], &ReadOptions::new()).unwrap();
+    let mut blocks = Prefetch::with_rows(Box::new(Panicking { rows, blocks: 0 }), 2);
+    assert_eq!(blocks.next().unwrap().unwrap().rows(), 2);
+    let error = blocks.next().unwrap().unwrap_err();
+    assert!(matches!(error, Error::Source { source: SourceError::Internal, .. }));
+    assert_eq!(told(&error), "internal error in the reader of this file; please report this");
+    assert!(blocks.next().is_none());
 }
 
 #[test]

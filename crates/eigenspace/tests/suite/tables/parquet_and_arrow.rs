@@ -227,6 +227,18 @@ fn lists_without_any_number_are_refused() {
         assert!(told.starts_with("the column `empty` holds no lists with anything in them"), "{told}");
         let told = refusal(&path, &only("texts"));
         assert!(told.starts_with("the column `texts` holds List("), "{told}");
+        let told = refusal(&path, &only("texts").model_columns(list(&["texts"])));
+        assert!(told.ends_with("\nsave the column as numbers; the model needs it"), "{told}");
+    }
+}
+
+#[test]
+fn lists_that_are_longer_than_a_row_may_be_are_refused() {
+    let directory = directory();
+    let mut long = FixedSizeListBuilder::new(Float32Builder::new(), (1 << 22) + 1);
+    for path in written(directory.path(), &table(vec![("long", Arc::new(long.finish()))]), 1) {
+        let expected = "it has 4194305 columns; the limit is 4194304\nleave out columns that the model does not need";
+        assert_eq!(refusal(&path, &plain()), expected, "{}", path.display());
     }
 }
 

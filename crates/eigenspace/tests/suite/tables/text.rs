@@ -137,7 +137,7 @@ fn columns_that_are_not_there_are_refused_with_a_list_of_those_that_are() {
     );
     assert_eq!(refusal(&path, &with(&["x", "0"])), "the column `x` is requested twice\nname each column once");
     let none = plain().exclude(list(&["0-1"]));
-    assert_eq!(refusal(&path, &none), "no column is left to read\nleave at least one of these columns: `x`, `y`");
+    assert_eq!(refusal(&path, &none), "no column is left to read\nkeep at least one of these columns: `x`, `y`");
     let label = plain().label("kind");
     assert_eq!(refusal(&path, &label), "there is no column `kind`\nthe columns are: `x`, `y`");
 }
@@ -158,6 +158,11 @@ fn text_where_a_number_should_be_is_told_with_its_line() {
     }
     let weight = plain().weight("y");
     assert!(refusal(&directory.path().join("lf.csv"), &weight).starts_with("line 3, column `y`"));
+    let model = plain().model_columns(list(&["x", "y"])).model_features(2);
+    let hint = "correct the cells that are not numbers, or leave out their rows; the model needs the column";
+    assert!(refusal(&directory.path().join("lf.csv"), &model).ends_with(&format!("\n{hint}")));
+    let both = written(directory.path(), "both.csv", "x,y\n1,2\nthree,four\n");
+    assert!(refusal(&both, &model).ends_with(&format!("\n{hint}s")));
 }
 
 #[test]
