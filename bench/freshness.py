@@ -20,7 +20,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ENGINE = ["crates/eigenspace/src", "crates/eigenspace/Cargo.toml", "Cargo.lock"]
+LIBRARY = ["crates/eigenspace/src", "crates/eigenspace/Cargo.toml", "Cargo.lock"]
+CARD = [
+    f":(exclude,glob)crates/eigenspace/src/{name}"
+    for name in (
+        "linalg/cuda/**",
+        "linalg/card.rs",
+        "linalg/stand_in.rs",
+        "**/on_card.rs",
+        "**/on_card/**",
+        "stream/card_updates.rs",
+    )
+]
+"""What only computes on a GPU."""
+FACES = [f":(exclude)crates/eigenspace/src/{name}" for name in ("faces", "data")]
+FILES = [":(exclude)crates/eigenspace/src/io"]
+READERS = {"w10", "w11", "w12"}
+"""The workloads that read files."""
 PYTHON = [
     "crates/eigenspace-py/src",
     "crates/eigenspace-py/python",
@@ -33,6 +49,8 @@ SPECIFICATION, SPEED = Path("bench/results/S1.json"), Path("report/results/speed
 TEN_FACES = "ten faces added to 390"
 """The report copies the times of this case of the first to the second."""
 COMMAND = ["crates/eigenspace-cli/src", ":(exclude)crates/eigenspace-cli/src/explore"]
+EVALUATION = ["crates/eigenspace-cli/src/commands/faces"]
+"""What the report runs of the command."""
 ERRORS = [
     f":(exclude,glob)crates/{package}/src/{name}"
     for package in ("eigenspace", "eigenspace-py", "eigenspace-cli")
@@ -50,15 +68,18 @@ SIZE = Path("bench/size.json")
 def measured_code(path: Path) -> list[str]:
     """Return the files and directories whose change makes a result out of date."""
     if path == SCALING:
-        return [*ENGINE, *PYTHON, "bench/scaling.py", "bench/w11_dask.py", "bench/data.py"]
+        own = ["bench/scaling.py", "bench/w11_dask.py", "bench/data.py"]
+        return [*LIBRARY, *CARD, *FACES, *PYTHON, *own]
     if path == SIZE:
-        return [*ENGINE, *COMMAND, "crates/eigenspace-py/src", "bench/size.py"]
+        return [*LIBRARY, *COMMAND, "crates/eigenspace-py/src", "bench/size.py"]
     if path.parts[0] == "bench":
         number = path.stem.lower()
         own = [str(file.relative_to(ROOT)) for file in (ROOT / "bench").glob(f"{number}_*.py")]
-        own += ["bench/gpu.py"] * number.startswith("gpu")
-        return [*ENGINE, *PYTHON, *BENCH, *own]
-    return [*ENGINE, *PYTHON, *COMMAND, *REPORT, f"report/experiments/{path.stem}.py"]
+        if number.startswith("gpu"):
+            return [*LIBRARY, *FACES, *PYTHON, *BENCH, "bench/gpu.py"]
+        files = [] if number in READERS else FILES
+        return [*LIBRARY, *CARD, *FACES, *files, *PYTHON, *BENCH, *own]
+    return [*LIBRARY, *CARD, *PYTHON, *EVALUATION, *REPORT, f"report/experiments/{path.stem}.py"]
 
 
 def results() -> Iterator[tuple[Path, list[dict]]]:
