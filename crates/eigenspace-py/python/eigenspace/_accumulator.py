@@ -67,8 +67,8 @@ class Accumulator:
         Number of components of the model, explained variance ratio to reach, or None for all.
     max_rank : int, 'all' or None
         Number of directions to keep if there are more than 1,024 features; by default 2 k + 32 for
-        k components, or all if n_components is None, or if it is an integer and ``truncation`` is
-        set.
+        k components, or all if n_components is None, or if n_components is an integer and
+        ``truncation`` is set.
     truncation : str
         Which directions to drop if there are more than 1,024 features, as in IncrementalPCA.
     standardize : bool

@@ -38,7 +38,7 @@ class Recognition:
     ----------
     person : the name of the person, or None
     verdict : 'person', 'unknown' (a face of nobody who is enrolled) or 'not a face'
-    distance : the distance to the nearest person; above the threshold ``unknown`` the face is unknown
+    distance : the distance to the nearest person; if it is above the threshold ``unknown``, the face is unknown
     face_distance : the distance to face space, the subspace of the components
     candidates : all people, best match first
     matches : the nearest enrolled images, of any person

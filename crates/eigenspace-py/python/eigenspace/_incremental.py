@@ -47,7 +47,7 @@ class IncrementalPCA(Estimator):
         block.
     max_rank : int, 'all' or None
         Number of directions to keep between blocks; by default 2 k + 32 for k components, or all if
-        n_components is None, or if it is an integer and ``truncation`` is set.
+        n_components is None, or if n_components is an integer and ``truncation`` is set.
         ``max_rank=n_components`` is the fastest. It applies only to the factor engine; a warning is
         raised if it has no effect.
     truncation : str
@@ -73,13 +73,13 @@ class IncrementalPCA(Estimator):
         for weights that sum to one).
     device : str
         Where to compute: 'cpu', 'cuda' or 'cuda:1' (an NVIDIA GPU), or 'auto' (the first GPU if
-        there is one, and at least 1,024 features). See docs/GPU.md.
+        there is one and the rows have at least 1,024 features, otherwise the CPU). See docs/GPU.md.
     passes : int
-        Number of times that ``fit`` reads the rows. One pass drops directions on the way. If the
-        variances of the directions decrease slowly, as for word counts, the components are then
-        inaccurate (see ``certificate_``), and every further pass brings them closer to batch PCA. It
-        takes about as long as the first. If nothing was dropped, the rows are read once.
-        ``partial_fit`` sees its rows once; use ``EigenspaceModel.refine`` for another pass.
+        Number of times that ``fit`` reads the rows. The first pass drops directions on the way. If
+        the variances of the directions decrease slowly, as for word counts, the components are then
+        inaccurate (see ``certificate_``), and every further pass brings them closer to batch PCA.
+        Each pass takes about as long as the first. If nothing was dropped, the rows are read only
+        once. ``partial_fit`` sees its rows once; use ``EigenspaceModel.refine`` for another pass.
 
     Attributes
     ----------

@@ -104,7 +104,7 @@ class DistancesKept(NamedTuple):
     share: float
     """The sum of the squared distances between scores, divided by the same sum for rows."""
     mean: float
-    """The mean of the ratios of a distance between scores to the distance between the rows."""
+    """The mean, over all pairs, of the ratio of the distance between the scores to the distance between the rows."""
     least: float
     """The smallest of these ratios."""
     correlation: float
@@ -115,8 +115,8 @@ def distances_kept(X: Any, of: Any) -> DistancesKept:
     """Return how well the components preserve the distances between all pairs of rows.
 
     A projection shortens distances. ``share`` equals the explained variance ratio for the rows that
-    the model was fitted on; the other values show whether some distances become much shorter. n
-    rows take n² n_features / 2 operations, so pass a sample if there are many rows.
+    the model was fitted on; the other values show whether some distances become much shorter. For n
+    rows, this takes n² n_features / 2 operations, so pass a random subset if there are many rows.
 
     Parameters
     ----------

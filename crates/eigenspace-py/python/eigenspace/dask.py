@@ -125,8 +125,8 @@ def transform(model: EigenspaceModel, rows: Any, n_components: int | None = None
     """Return the scores of the rows lazily, in the same blocks as the rows.
 
     ``rows`` is a Dask array or data frame. Scores of a data frame are a data frame with the same
-    index and the columns PC1, PC2, … If the model has feature names, columns are found by name. If the
-    model is reported standardized, so are the scores.
+    index and the columns PC1, PC2, … If the model has feature names, columns are found by name. If
+    ``model.metadata.standardize`` is true, the scores are those of the standardized rows.
     """
     model = model_of(model, "model")
     if n_components is not None:

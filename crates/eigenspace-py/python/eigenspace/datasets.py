@@ -88,7 +88,8 @@ def load_orl(directory: Any = None, *, fetch: bool = True) -> Images:
     directory : where the faces are, or where to write them. By default the directory that the
         environment variable ``EIGENSPACE_ORL`` names, or else ``eigenspace/orl_faces`` in the
         user's cache directory
-    fetch : whether to download the faces if they are missing
+    fetch : whether to download the faces if they are missing. Nothing is downloaded if the default
+        directory is the one that ``EIGENSPACE_ORL`` names
     """
     place = Path(os.fspath(directory)) if directory is not None else _orl_directory()
     named = directory is None and bool(os.environ.get("EIGENSPACE_ORL"))

@@ -133,8 +133,9 @@ def transform(
 ) -> Any:
     """Return the data frame with one more column, lazily: the scores of each row, as an array of doubles.
 
-    By default, the columns are those whose names the model remembers. If the model is reported
-    standardized, so are the scores. Each worker gets the model with its task; nothing is joined.
+    By default, the columns are those whose names the model remembers. If
+    ``model.metadata.standardize`` is true, the scores are those of the standardized rows. Each
+    worker gets the model with its task; nothing is joined.
     """
     model = model_of(model, "model")
     if n_components is not None:

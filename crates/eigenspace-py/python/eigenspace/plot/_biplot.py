@@ -48,8 +48,8 @@ def biplot(
     labels : one label for each row, as in :func:`scatter`
     components : the two components to use as axes, counted from 0
     ax : the axes to draw into; a new figure by default
-    n : draw only the n longest arrows; by default all. If more than 24 are drawn by default, only
-        the 12 longest are named
+    n : draw only the n longest arrows; by default all. Without n, if there are more than 24 arrows,
+        only the 12 longest are named
 
     Returns
     -------
@@ -95,8 +95,8 @@ def circle(
     names : names of the features; by default those of the fitted data frame, or of the model file
     components : the two components to use as axes, counted from 0
     ax : the axes to draw into; a new figure by default
-    n : draw only the n longest arrows; by default all. If more than 40 are drawn by default, only
-        the 20 longest are named
+    n : draw only the n longest arrows; by default all. Without n, if there are more than 40 arrows,
+        only the 20 longest are named
 
     Returns
     -------
