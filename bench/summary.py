@@ -369,7 +369,7 @@ def with_section(text: str, results: dict[str, Any], cards: list[dict[str, Any]]
 
 
 def write(results: dict[str, Any], cards: list[dict[str, Any]]) -> None:
-    """Write the section into RESULTS.md, and the chart that README includes."""
+    """Write the section into RESULTS.md, the table into README.md, and the chart of all cases."""
     PAGE.write_text(with_section(PAGE.read_text(), results, cards))
     README.write_text(with_readme(README.read_text(), results))
     figure = BENCH / FIGURE

@@ -3,7 +3,7 @@
 //! ```text
 //! bench/requirements.txt ─► target/venv-bench ◄─ release wheel
 //! bench/rust-peers ─► target/rust-peers              all run by bench/run.py ─► bench/results, RESULTS.md, figures
-//!                                                                               bench/results ─► figure in README.md
+//!                                                                               bench/results ─► table in README.md
 //! ```
 
 use std::fs;
@@ -47,7 +47,7 @@ pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     runner.run(entry.variable("EIGENSPACE_ORL", faces))
 }
 
-/// Checks that the summary in RESULTS.md and the figure in README show the stored results.
+/// Checks that the summary in RESULTS.md, and the table and the figure in README, show the stored results.
 pub(crate) fn table(python: &Path) -> Step {
     let step = Step::new("measured summary", python).with([format!("{DIRECTORY}/summary.py")]);
     step.advice("run `cargo xtask bench` to measure, or `python bench/summary.py --write` to update both from the stored results")

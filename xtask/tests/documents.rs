@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const DOCUMENTS: [&str; 22] = [
+const DOCUMENTS: [&str; 23] = [
     "README.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
@@ -24,6 +24,7 @@ const DOCUMENTS: [&str; 22] = [
     "docs/RUST.md",
     "docs/SCALE.md",
     "docs/SQL.md",
+    "docs/UPSTREAM.md",
     "bench/EXPLORER.md",
     "bench/TARGETS.md",
     "crates/eigenspace-py/README.md",

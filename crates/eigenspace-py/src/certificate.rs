@@ -22,8 +22,8 @@ pub(crate) struct Certificate {
 
 #[pymethods]
 impl Certificate {
-    /// Upper bound on the spectral norm of the difference between the model's scatter and the true
-    /// one.
+    /// Upper bound on the spectral norm of the difference between the model's scatter and that of
+    /// all rows.
     #[getter]
     fn error_bound(&self) -> f64 {
         self.inner.error_bound()
@@ -35,7 +35,7 @@ impl Certificate {
         self.inner.relative_error_bound()
     }
 
-    /// Upper bound on the scatter that the model lacks along any direction.
+    /// Upper bound on the scatter that is missing from the model along any direction.
     #[getter]
     fn lost(&self) -> f64 {
         self.inner.lost()
@@ -66,8 +66,8 @@ impl Certificate {
         self.inner.is_exact()
     }
 
-    /// Return an interval (low, high) for each eigenvalue of the true scatter that belongs to a
-    /// reported component, largest first.
+    /// Return an interval (low, high) for each eigenvalue of batch PCA that belongs to a reported
+    /// component, largest first.
     fn eigenvalue_bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         affordable(py, matrix(self.components, 2))?;
         let mut bounds = Array2::zeros((self.components, 2));
@@ -78,12 +78,13 @@ impl Certificate {
     }
 
     /// Return an upper bound on the sine of the largest angle between the first k directions and
-    /// the true ones.
+    /// those of batch PCA.
     fn angle_bound(&self, k: &Bound<'_, PyAny>) -> PyResult<f64> {
         Ok(self.inner.angle_bound(whole(k, "k")?))
     }
 
-    /// Return an interval for the share of the variance that the true first k directions explain.
+    /// Return an interval for the share of the variance that the first k directions of batch PCA
+    /// explain.
     fn captured_bounds(&self, k: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
         Ok(self.inner.captured_bounds(whole(k, "k")?))
     }

@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 /// Parameters
 /// ----------
 /// feature_names : the name of each feature, or None
-/// standardize : whether the command, Dask, Spark and estimators made by ``from_model`` report it standardized; the model itself is in the original units
+/// standardize : whether the command, Dask, Spark and estimators made by ``from_model`` report the model standardized; the model itself is in the original units
 /// image : width, height, channels and bits of the image that a row holds, or None
 /// component_labels : labels of the first components
 /// values : any other strings, each stored under a key
@@ -63,7 +63,7 @@ impl Metadata {
         self.0.feature_names().map(<[String]>::to_vec)
     }
 
-    /// Whether the command, Dask, Spark and estimators made by ``from_model`` report it standardized.
+    /// Whether the command, Dask, Spark and estimators made by ``from_model`` report the model standardized.
     #[getter]
     fn standardize(&self) -> bool {
         self.0.standardize()
