@@ -161,16 +161,16 @@ def inside_the_noise(results, protocol):
     for one in settings:
         if one is not best:
             mean, error = difference(best["trials"], one["trials"])
-            ties += [one["classifier"]] * (abs(mean) < 1e-12)
-            equal += [one["classifier"]] * (mean <= NOISE * error)
+            ties += [one["classifier"]] if abs(mean) < 1e-12 else []
+            equal += [one["classifier"]] if mean <= NOISE * error else []
     return best["classifier"], ties, equal
 
 
 def short(names):
     """Return the classifiers as words, without their settings unless there are two of a kind."""
-    titles = [NAMES[name] for name in names]
-    kinds = [title.split(",")[0] for title in titles]
-    words = [title.replace(",", "") if kinds.count(kind) > 1 else kind for title, kind in zip(titles, kinds, strict=True)]
+    kinds = [NAMES[name].split(",")[0] for name in names]
+    pairs = zip(names, kinds, strict=True)
+    words = [" ".join(reversed(NAMES[name].split(", "))) if kinds.count(kind) > 1 else kind for name, kind in pairs]
     return "the " + tex.words(words) if words else "no other classifier"
 
 
