@@ -147,7 +147,7 @@ def stream():
 
 
 def draw(results):
-    figure, axes = look.panels(3, 2.5)
+    figure, axes = look.panels(3, 2.4)
     marks = results["stream"]
     rows = [mark["rows"] for mark in marks]
     series = {

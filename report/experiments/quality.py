@@ -18,7 +18,7 @@ def run():
 
 
 def draw(results):
-    figure, (left, middle, right) = look.panels(3, 2.2)
+    figure, (left, middle, right) = look.panels(3, 2.05)
     compressed, cleaned = results["compression"], results["denoising"]
     pgm = compressed[0]["pgm_bytes"]
     for key, label, color in (("learned", "faces seen", look.OURS), ("new", "faces not seen", look.BAD)):

@@ -94,7 +94,7 @@ def draw(results):
 def drawn_points(found):
     rows, mean = np.array(POINTS), np.array(found["mean"])
     projected = np.array(found["projected"])
-    figure, (left, right) = look.panels(2, 2.6, 5.6)
+    figure, (left, right) = look.panels(2, 2.4, 5.4)
     for point, onto in zip(rows, projected, strict=True):
         left.plot(*zip(point, onto, strict=True), color=look.GRAY, linewidth=0.6)
     left.plot(*rows.T, "o", color=look.OURS)
@@ -113,7 +113,7 @@ def drawn_points(found):
 
 
 def drawn_views(results):
-    figure = look.plt.figure(figsize=(6.3, 2.6))
+    figure = look.plt.figure(figsize=(6.3, 2.5))
     grid = figure.add_gridspec(1, 3, width_ratios=(1, 1, 1.25))
     wines = results["wine"]
     for i, name in enumerate(("raw", "standardized")):
