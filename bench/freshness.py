@@ -6,8 +6,9 @@
 A result names the commit that it was measured at. It is out of date if the measured code has
 changed between that commit and the working tree. Results without a commit, or with one that is not
 in the history, are out of date too, because nobody can check out what was measured. Changes of
-comments, documentation, errors, other strings of several words, and the page of `explore` do not
-count.
+comments, documentation, errors and other strings of several words do not count, nor what an
+experiment of the report does after its measurement: figures, tables and numbers. `explore` counts
+only for its own budgets.
 """
 
 import argparse
@@ -63,6 +64,10 @@ SCALING = Path("bench/scaling.json")
 """The times in docs/SCALE.md."""
 SIZE = Path("bench/size.json")
 """The sizes in docs/GPU.md."""
+BUDGETS = Path("bench/EXPLORER.md")
+"""The budgets of the explorer, a table that names its commits in the text."""
+EXPLORER = ["crates/eigenspace-cli/src/explore", "tests/browser/budget.py"]
+EXPERIMENTS = "report/experiments/"
 
 
 def measured_code(path: Path) -> list[str]:
@@ -70,6 +75,8 @@ def measured_code(path: Path) -> list[str]:
     if path == SCALING:
         own = ["bench/scaling.py", "bench/w11_dask.py", "bench/data.py"]
         return [*LIBRARY, *CARD, *FACES, *PYTHON, *own]
+    if path == BUDGETS:
+        return EXPLORER
     if path == SIZE:
         return [*LIBRARY, *COMMAND, "crates/eigenspace-py/src", "bench/size.py"]
     if path.parts[0] == "bench":
@@ -89,6 +96,8 @@ def results() -> Iterator[tuple[Path, list[dict]]]:
             stored = json.loads(path.read_text())
             machine = stored.get("machine") if isinstance(stored, dict) else None
             yield path.relative_to(ROOT), _measurements(stored, machine or {})
+    commits = re.findall(r"\bcommit ([0-9a-f]{12})\b", (ROOT / BUDGETS).read_text())
+    yield BUDGETS, [{"commit": commit} for commit in dict.fromkeys(commits)]
 
 
 def _measurements(stored: dict | list, machine: dict) -> list[dict]:
@@ -146,6 +155,8 @@ def _code(name: str, text: str) -> object:
         return re.sub(r",([)\]}])", r"\1", code)
     if name.endswith(".py"):
         tree = ast.parse(text)
+        if name.startswith(EXPERIMENTS):
+            tree.body = _run_by_experiment(tree.body)
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr):
                 node.values = [part for part in node.values if not _is_sentence(part)]
@@ -153,6 +164,40 @@ def _code(name: str, text: str) -> object:
                 node.value = ""
         return ast.dump(tree)
     return text
+
+
+def _run_by_experiment(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements that `run` reaches by name; all of them in a module without it."""
+    single = [part for node in body for part in _single(node)]
+    named = {name: node for node in single for name in _defined(node)}
+    if "run" not in named:
+        return body
+    reached, following = set(), ["run"]
+    while following:
+        node = named.get(following.pop())
+        if node is not None and node not in reached:
+            reached.add(node)
+            following += [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return [node for node in single if node in reached]
+
+
+def _single(node: ast.stmt) -> list[ast.stmt]:
+    """Return an import of several names as imports of one."""
+    if isinstance(node, ast.Import):
+        return [ast.Import([alias]) for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [ast.ImportFrom(node.module, [alias], node.level) for alias in node.names]
+    return [node]
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    """Return the names that a statement of a module defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name.split(".")[0] for alias in node.names]
+    names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+    return [name.id for name in names if isinstance(name.ctx, ast.Store)]
 
 
 def _is_sentence(node: ast.AST) -> bool:

@@ -34,6 +34,9 @@ INNER = 3
 """Folds of the inner cross-validation; one training image of each person is left out in each."""
 NOISE = 2.0
 """A mean difference below so many standard errors is inside the noise."""
+PAIR = ("subspace", "svm")
+"""The two best classifiers, which are compared on other draws too: those of docs/FACES.md."""
+OTHER_DRAWS, OTHER_SEED = 30, 1
 
 
 def run():
@@ -57,7 +60,14 @@ def run():
         }
         table[protocol["protocol"]] = {"splits": len(protocol["splits"]), "settings": settings}
     steps = evaluate("--protocol", "incremental", "--classifier", DEFAULT)["protocols"][0]["settings"][0]["steps"]
-    return {"protocols": table, "steps": steps}
+    return {"protocols": table, "steps": steps, "others": other_draws()}
+
+
+def other_draws():
+    """Return the shares of the pair on other draws of five images."""
+    draws = ("--repeats", str(OTHER_DRAWS), "--seed", str(OTHER_SEED))
+    found = evaluate("--protocol", "random-5", "--classifier", ";".join(PAIR), *draws)["protocols"][0]["settings"]
+    return {one["classifier"]: [trial["accuracy"] for trial in one["trials"]] for one in found}
 
 
 def nested(split):
@@ -137,17 +147,52 @@ def cell(results, protocol, classifier):
     return tex.spread(one["accuracy"], one["deviation"])
 
 
+def difference(one, other):
+    """Return the mean difference over the same draws, and its standard error."""
+    differences = np.array(one) - np.array(other)
+    return differences.mean(), differences.std(ddof=1) / np.sqrt(len(differences))
+
+
 def inside_the_noise(results, protocol):
-    """Return the best classifier, and those whose difference from it over the same draws is inside the noise."""
+    """Return the best classifier, those that tie with it, and those whose difference from it is inside the noise."""
     settings = results["protocols"][protocol]["settings"]
     best = max(settings, key=lambda one: one["accuracy"])
-    equal = []
+    ties, equal = [], []
     for one in settings:
-        differences = np.array(best["trials"]) - np.array(one["trials"])
-        error = differences.std(ddof=1) / np.sqrt(len(differences))
-        if one is not best and differences.mean() <= NOISE * error:
-            equal.append(one["classifier"])
-    return best["classifier"], equal
+        if one is not best:
+            mean, error = difference(best["trials"], one["trials"])
+            ties += [one["classifier"]] if abs(mean) < 1e-12 else []
+            equal += [one["classifier"]] if mean <= NOISE * error else []
+    return best["classifier"], ties, equal
+
+
+def short(names):
+    """Return the classifiers as words, without their settings unless there are two of a kind."""
+    kinds = [NAMES[name].split(",")[0] for name in names]
+    pairs = zip(names, kinds, strict=True)
+    words = [" ".join(reversed(NAMES[name].split(", "))) if kinds.count(kind) > 1 else kind for name, kind in pairs]
+    return "the " + tex.words(words) if words else "no other classifier"
+
+
+def pair(results):
+    """Compare the pair on the draws of the tables, on the other draws, and on all of them."""
+    here = [of(results, "random-5", name)["trials"] for name in PAIR]
+    there = [results["others"][name] for name in PAIR]
+    mean, error = difference(*here)
+    other_mean, other_error = difference(*there)
+    all_mean, all_error = difference(*[a + b for a, b in zip(here, there, strict=True)])
+    first, second = (NAMES[name].split(",")[0] for name in PAIR)
+    return {
+        "pair.lead": points(mean, error),
+        "pair.other": f"the {first if other_mean > 0 else second} is ahead, by {points(abs(other_mean), other_error)}",
+        "pair.other.draws": str(len(there[0])),
+        "pair.all": points(abs(all_mean), all_error),
+        "pair.verdict": "is noise" if abs(all_mean) <= NOISE * all_error else "is not noise",
+    }
+
+
+def points(mean, error):
+    return rf"{tex.fixed(100 * mean, 2)} $\pm$ {tex.fixed(100 * error, 2)}"
 
 
 def tables(results):
@@ -157,11 +202,12 @@ def tables(results):
 
 def numbers(results):
     protocols, last = results["protocols"], results["steps"][-1]
-    best, equal = inside_the_noise(results, "random-5")
+    best, _, equal = inside_the_noise(results, "random-5")
+    nine_best, ties, nine_equal = inside_the_noise(results, "random-9")
+    nine_worse = [name for name in NAMES if name not in (nine_best, *nine_equal)]
     five, nine = strangers(results, "random-5"), strangers(results, "random-9")
     margins = of(results, "random-5", "perceptron")["margins"]
     counted = {margin: margins.count(margin) for margin in sorted(set(margins))}
-    same = f"the {tex.words([NAMES[name].split(',')[0] for name in equal])}" if equal else "no other classifier"
     return {
         "strangers.enrolled": str(five["enrolled"]),
         "strangers.outside": str(five["strangers"]),
@@ -176,7 +222,10 @@ def numbers(results):
         "k": str(of(results, "random-5", best)["k"]),
         "best": NAMES[best].split(",")[0],
         "best.share": tex.percent(of(results, "random-5", best)["accuracy"]),
-        "best.same": same,
+        "best.same": short(equal),
+        "nine.ties": short([nine_best, *ties]),
+        "nine.worse": short(nine_worse),
+        **pair(results),
         "best.noise": tex.fixed(NOISE, 0),
         "margins": tex.words([f"{margin:g} ({times} times)" for margin, times in counted.items()]),
         "margins.tried": tex.words([f"{margin:g}" for margin in MARGINS]),

@@ -1,12 +1,13 @@
 """Merge trees: one model for each of 2 to 16 parts of the faces, merged in pairs."""
 
+import json
 import os
 
 import eigenspace
 import numpy as np
 
 from . import look, orl, tex
-from .measure import interleaved, scatter_error, sine, summary
+from .measure import BENCH, interleaved, scatter_error, sine, summary
 
 LEAVES = (2, 4, 8, 16)
 RANKS = {"exact": None, "spare": 2 * orl.K + 32, "lean": orl.K}
@@ -103,7 +104,21 @@ def tables(results):
     return {"merge_tree": tex.table("rrrrrrrr", head, rows, groups)}
 
 
+def benchmark():
+    """Return the benchmark's ratios for the merge of two halves, which are drawn at random there."""
+    rows = json.loads((BENCH / "results" / "W4.json").read_text())["rows"]
+    rows = [row for row in rows if row["case"] == "merge" and row["threads"] == 1]
+    times = {(row["tool"], row["mode"]): np.array(row["times"]) for row in rows}
+    found = {}
+    for name, mode in {"exact": "all directions", "lean": "lean"}.items():
+        ours, peer = times["eigenspace merge", mode], times["numpy SVD", ""]
+        rounds = min(len(ours), len(peer))
+        found[name] = float(np.median(peer[:rounds] / ours[:rounds]))
+    return found
+
+
 def numbers(results):
+    shuffled = benchmark()
     trees = results["trees"]
     two = trees[str(LEAVES[0])]
     exact = [one["exact"] for one in trees.values()]
@@ -115,6 +130,8 @@ def numbers(results):
         "ratio.exact": tex.times(numpy_seconds(results) / two["exact"]["median"]),
         "ratio.spare": tex.times(numpy_seconds(results) / two["spare"]["median"]),
         "ratio.lean": tex.times(numpy_seconds(results) / two["lean"]["median"]),
+        "shuffled.exact": tex.times(shuffled["exact"]),
+        "shuffled.lean": tex.times(shuffled["lean"]),
         "own.exact": tex.times(two["recompute"]["median"] / two["exact"]["median"]),
         "own.lean": tex.times(two["recompute"]["median"] / two["lean"]["median"]),
     }

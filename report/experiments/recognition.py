@@ -5,7 +5,7 @@ import numpy as np
 from sklearn import decomposition
 
 from . import look, orl, tex
-from .classifiers import splits
+from .classifiers import NOISE, difference, points, splits
 
 SHOWN = 40
 KS = (1, 2, 3, 5, 8, 12, 20, 30, 40, 60, 100, 150)
@@ -124,6 +124,7 @@ def change(results):
 
 def numbers(results):
     random = over(results, "stream", SHOWN)
+    mean, error = difference([one["pixels"] for one in results["random"]], random)
     same = all(one["agree"] for one in [results["first"], *results["random"]])
     return {
         "shown": str(SHOWN),
@@ -131,6 +132,8 @@ def numbers(results):
         **change(results),
         "first": tex.percent(results["first"]["stream"][str(SHOWN)]),
         "random": tex.percent(random.mean()),
+        "pixels": points(abs(mean), error),
+        "pixels.verdict": "is noise" if abs(mean) <= NOISE * error else "is not noise",
         "deviation": tex.percent(random.std(ddof=1)),
         "same": "every face is given the same name" if same else "nearly every face is given the same name",
     }

@@ -47,7 +47,7 @@ def tests():
     rust = [file.read_text() for file in sorted(RUST_TESTS.rglob("*.rs")) if "target" not in file.parts]
     python = [file.read_text() for directory in PYTHON_TESTS for file in sorted(directory.glob("test_*.py"))]
     return {
-        "rust": sum(len(re.findall(r"#\[test\]", text)) for text in rust),
+        "rust": sum(len(re.findall(r"#\[(?:tokio::)?test\b", text)) for text in rust),
         "properties": sum(len(re.findall(r"fn \w+\([^)]*\bin\b[^)]*\)", text)) for text in rust),
         "python": sum(len(re.findall(r"^ *def test_", text, re.MULTILINE)) for text in python),
     }
@@ -62,7 +62,7 @@ def tables(results):
 
 
 def measured(machines):
-    """Return commits, dates and loads of the measurements of all experiments.
+    """Return commits, dates and loads of the measurements of these experiments.
 
     They can differ, because an experiment can be run alone.
     """

@@ -94,7 +94,7 @@ def draw(results):
 def drawn_points(found):
     rows, mean = np.array(POINTS), np.array(found["mean"])
     projected = np.array(found["projected"])
-    figure, (left, right) = look.panels(2, 2.6, 5.6)
+    figure, (left, right) = look.panels(2, 2.4, 5.4)
     for point, onto in zip(rows, projected, strict=True):
         left.plot(*zip(point, onto, strict=True), color=look.GRAY, linewidth=0.6)
     left.plot(*rows.T, "o", color=look.OURS)
@@ -114,9 +114,10 @@ def drawn_points(found):
 
 def drawn_views(results):
     figure = look.plt.figure(figsize=(6.3, 2.5))
+    grid = figure.add_gridspec(1, 3, width_ratios=(1, 1, 1.25))
     wines = results["wine"]
     for i, name in enumerate(("raw", "standardized")):
-        axis = figure.add_subplot(1, 3, i + 1)
+        axis = figure.add_subplot(grid[i])
         scores, labels = np.array(wines[name]["scores"]), np.array(wines["labels"])
         for kind in range(3):
             axis.plot(
@@ -128,16 +129,19 @@ def drawn_views(results):
             # Space above the points for the legend.
             axis.set_ylim(top=axis.get_ylim()[1] + 0.4 * np.ptp(axis.get_ylim()))
             axis.legend(loc="upper right", handletextpad=0.2)
-    axis = figure.add_subplot(1, 3, 3, projection="3d")
+    axis = figure.add_subplot(grid[2], projection="3d")
     scores, labels = np.array(results["digits"]["scores"]), np.array(results["digits"]["labels"])
     for i, digit in enumerate(SHOWN_DIGITS):
         some = scores[labels == digit][::EVERY]
         axis.plot(*some.T, MARKS[i], color=COLORS[i], markersize=1.5, label=str(digit))
     axis.set_title("digits, three components", pad=-2)
-    axis.set_xticklabels([])
-    axis.set_yticklabels([])
-    axis.set_zticklabels([])
-    axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handletextpad=0.1, fontsize=6)
+    for number, side in enumerate((axis.xaxis, axis.yaxis, axis.zaxis), 1):
+        side.set_major_locator(look.plt.MultipleLocator(20))
+        side.set_tick_params(labelsize=5, pad=-4)
+        side.set_label_text(f"component {number}", fontsize=6)
+        side.labelpad = -9
+    axis.set_box_aspect(None, zoom=0.85)
+    axis.legend(loc="upper left", bbox_to_anchor=(0, 0.98), ncols=5, columnspacing=0.6, handletextpad=0, fontsize=6)
     return figure
 
 

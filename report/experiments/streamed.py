@@ -60,7 +60,7 @@ def leading(scatter):
 
 
 def draw(results):
-    figure, (axis,) = look.panels(1, 2.4, 4.6)
+    figure, (axis,) = look.panels(1, 2.4, 6.3)
     marks = results["marks"]
     at = [mark["rows"] for mark in marks]
     axis.fill_between(at, 1e-15, [max(mark["bound"], 1e-15) for mark in marks], color=look.LEAN, alpha=0.35, lw=0)
@@ -72,8 +72,8 @@ def draw(results):
     for key, (label, color, line) in series.items():
         axis.semilogy(at, [max(mark[key], 1e-15) for mark in marks], line, color=color, label=label)
     axis.plot([], [], color=look.LEAN, alpha=0.5, linewidth=5, label="certificate of eigenspace")
-    axis.set(xlabel="rows streamed", ylabel=r"$\sin\theta$ to batch PCA", ylim=(1e-15, 30))
-    axis.legend(loc="lower right")
+    axis.set(xlabel="rows streamed", ylabel=r"$\sin\theta$ to batch PCA", ylim=(1e-15, 1))
+    figure.legend(loc="outside right center")
     return {"streamed": figure}
 
 

@@ -43,6 +43,7 @@ fn python_packages(runner: &mut Runner, dist: &Path) -> Result<(), Error> {
     let build = build.with(["--manifest-path", "crates/eigenspace-py/Cargo.toml", "--out"]).with([dist]);
     clean(runner)?;
     runner.run(build.variable(BUILD_VARIABLE, runner.target().join(BUILD)))?;
+    runs_elsewhere(only(dist, ".whl")?)?;
     for ending in [".whl", ".tar.gz"] {
         let package = only(dist, ending)?;
         let environment = runner.target().join("venv-smoke");
@@ -56,6 +57,14 @@ fn python_packages(runner: &mut Runner, dist: &Path) -> Result<(), Error> {
         runner.run(Step::new("smoke test", &python).with([SMOKE]))?;
     }
     Ok(())
+}
+
+/// Fails if maturin found that the wheel would not run on other Linux systems: it then names it
+/// `linux_…` instead of `manylinux_…`.
+fn runs_elsewhere(wheel: PathBuf) -> Result<(), Error> {
+    let named = wheel.file_name().is_some_and(|name| name.to_string_lossy().contains("manylinux"));
+    let needed = cfg!(all(target_os = "linux", target_env = "gnu"));
+    if needed && !named { Err(Error::NotManylinux { wheel }) } else { Ok(()) }
 }
 
 /// Removes what was compiled from the source distribution. Its files always have the same old date,

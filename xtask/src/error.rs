@@ -32,6 +32,10 @@ pub(crate) enum Error {
     NoWheel {
         directory: PathBuf,
     },
+    /// A wheel for Linux that runs only on systems like this one.
+    NotManylinux {
+        wheel: PathBuf,
+    },
     /// A directory lacks a required entry.
     Missing {
         directory: PathBuf,
@@ -61,6 +65,9 @@ impl Error {
             }
             Self::NoTarget { available, .. } => Some(format!("choose one of: {}", available.join(", "))),
             Self::NoBrowserTests => Some("unset EIGENSPACE_BROWSER, or name a Chromium or Chrome".into()),
+            Self::NotManylinux { .. } => {
+                Some("PyPI refuses it; `maturin build` names the libraries it should not link to".into())
+            }
             Self::MissingTool { install, .. } => Some(format!("install it with `{install}`")),
             _ => None,
         }
@@ -79,6 +86,7 @@ impl fmt::Display for Error {
                 write!(f, "EIGENSPACE_BROWSER is `none`, but where CI is set the page must be tested")
             }
             Self::NoWheel { directory } => write!(f, "cannot find a wheel in `{}`", directory.display()),
+            Self::NotManylinux { wheel } => write!(f, "`{}` is not a manylinux wheel", wheel.display()),
             Self::Missing { directory, beginning } => {
                 write!(f, "cannot find `{beginning}…` in `{}`", directory.display())
             }

@@ -1,4 +1,5 @@
-//! The address of a scheduler: `HOST:PORT`, `df://HOST:PORT`, or `HOST` for the default port.
+//! The address of a scheduler: `HOST:PORT`, or `HOST` for the default port; `df://` or `http://` may
+//! stand before it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -46,10 +47,10 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let invalid = || {
-            let message = format!("invalid address of a scheduler `{text}`: expected HOST:PORT or df://HOST:PORT");
+            let message = format!("invalid address of a scheduler `{text}`: expected HOST:PORT or http://HOST:PORT");
             Error::new(message).hint("the command `eigenspace-sql scheduler` prints its address")
         };
-        let place = text.strip_prefix("df://").unwrap_or(text);
+        let place = ["df://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme)).unwrap_or(text);
         let place = place.strip_suffix('/').unwrap_or(place);
         let (host, port) = match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((host, "")) => (host, None),

@@ -23,10 +23,12 @@ fn free_port() -> u16 {
 #[test]
 fn a_scheduler_that_is_not_there() {
     let address = format!("127.0.0.1:{}", free_port());
-    let (code, heard) = failure(&["--cluster", &format!("df://{address}"), "SELECT 1"]);
-    assert_eq!(code, Some(1));
-    assert!(heard.starts_with(&format!("error: cannot reach a scheduler at {address}: ")), "{heard}");
-    assert!(heard.contains("\nhint: start one there with `eigenspace-sql scheduler --port "), "{heard}");
+    for scheme in ["", "df://", "http://"] {
+        let (code, heard) = failure(&["--cluster", &format!("{scheme}{address}"), "SELECT 1"]);
+        assert_eq!(code, Some(1));
+        assert!(heard.starts_with(&format!("error: cannot reach a scheduler at {address}: ")), "{heard}");
+        assert!(heard.contains("\nhint: start one there with `eigenspace-sql scheduler --port "), "{heard}");
+    }
     let (code, heard) = failure(&["executor", "--scheduler", &address, "--wait", "1"]);
     assert_eq!(code, Some(1));
     assert!(heard.contains("; waiting up to 1 seconds\n"), "{heard}");

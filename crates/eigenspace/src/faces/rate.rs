@@ -13,7 +13,7 @@
 //! Methodology* 24(2), 1998, with Wilson's interval instead of Clopper and Pearson's). If all tests
 //! are errors, or none, v is zero, and every person counts as one test.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// The standard normal quantile of 97.5 %.
 const Z: f64 = 1.959_963_984_540_054;
@@ -40,7 +40,8 @@ impl Rate {
 
     /// The rate of tests. Each test has a person, an image, and whether it counts.
     pub(crate) fn of<'a>(tests: impl Iterator<Item = (&'a str, usize, bool)>) -> Self {
-        let mut people: HashMap<&str, (f64, f64)> = HashMap::new();
+        // Sorted, so that the sum over people has the same bits in every run.
+        let mut people: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         let mut images = HashSet::new();
         let (mut count, mut tested) = (0, 0);
         for (person, image, counts) in tests {
