@@ -115,6 +115,16 @@ mod tests {
     }
 
     #[test]
+    fn the_same_tests_give_the_same_bits() {
+        let names: Vec<String> = (0..40).map(|i| format!("p{i}")).collect();
+        let rate = || Rate::of((0..1000).map(|i| (names[i * i % 40].as_str(), i, i % 7 < i % 5)));
+        let first = rate();
+        for _ in 0..50 {
+            assert_eq!(rate(), first);
+        }
+    }
+
+    #[test]
     fn without_an_error_every_person_counts_once() {
         let rate = Rate::of((0..50).map(|i| (["a", "b", "c", "d", "e"][i / 10], i, false)));
         let (low, high) = wilson(0.0, 5.0);
