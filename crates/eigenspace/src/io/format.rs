@@ -43,9 +43,9 @@ impl EigenspaceModel {
         tensors.extend(bound_tensors(&self.bound));
         tensors.extend(more);
         let header = Header {
-            about_origin: !self.is_centered(),
+            centered: self.is_centered(),
             components: self.components,
-            weights: self.weight_kind(),
+            weight_kind: self.weight_kind(),
             metadata: self.metadata.clone(),
             faces,
         };
@@ -61,10 +61,10 @@ impl EigenspaceModel {
 /// The model, the recognizer's entry of the header if there is one, and all tensors.
 pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, Option<Value>, SafeTensors<'_>), FormatError> {
     let (file, header) = tensors::open(bytes, KEY, |text, parts| Header::read(text, parts.iter().copied()))?;
-    let Header { about_origin, components, weights, metadata, faces } = header;
+    let Header { centered, components, weight_kind, metadata, faces } = header;
     let features = shape_of(&file, "mean", 1)?[0];
     let rank = shape_of(&file, "singular_values", 1)?[0];
-    let moments = moments_of(&file, features, about_origin, weights)?;
+    let moments = moments_of(&file, features, !centered, weight_kind)?;
     let values = floats_of(&file, "singular_values", &[rank], true)?;
     let basis = floats_of(&file, "basis", &[rank, features], false)?;
     let basis = Array2::from_shape_vec((rank, features), basis)

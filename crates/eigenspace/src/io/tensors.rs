@@ -69,8 +69,8 @@ pub(crate) fn bound_tensors(bound: &Bound) -> Vec<Tensor<'static>> {
         ("surplus", Dtype::F64, features, floats(bound.surplus.iter())),
     ];
     // Most models have none, and their bytes are those of a format without it.
-    if bound.doubt > 0.0 {
-        tensors.push(("doubt", Dtype::F64, vec![], floats([bound.doubt].iter())));
+    if bound.failure_probability > 0.0 {
+        tensors.push(("failure_probability", Dtype::F64, vec![], floats([bound.failure_probability].iter())));
     }
     tensors
 }
@@ -142,7 +142,11 @@ pub(crate) fn bound_of(file: &SafeTensors<'_>, features: usize) -> Result<Bound,
         feature_noise: limits("feature_noise")?,
         mean_noise: limits("mean_noise")?,
         scatter_noise: limits("scatter_noise")?,
-        doubt: if file.tensor("doubt").is_ok() { positive_of(file, "doubt")?.min(1.0) } else { 0.0 },
+        failure_probability: if file.tensor("failure_probability").is_ok() {
+            positive_of(file, "failure_probability")?.min(1.0)
+        } else {
+            0.0
+        },
     })
 }
 

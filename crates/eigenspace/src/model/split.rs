@@ -132,7 +132,7 @@ impl EigenspaceModel {
             scatter_noise: &self.bound.scatter_noise
                 + &part.bound.scatter_noise
                 + self.moments.scatter.mapv(|q| 8.0 * UNIT * q),
-            doubt: (self.bound.doubt + part.bound.doubt).min(1.0),
+            failure_probability: (self.bound.failure_probability + part.bound.failure_probability).min(1.0),
         };
         let q = &self.moments.scatter;
         // The three scatters that are subtracted are also sums for each feature.
