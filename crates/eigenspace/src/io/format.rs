@@ -24,6 +24,10 @@ use crate::model::spectrum::Spectrum;
 
 /// Largest accepted entry of V Vᵀ − I. We never write a basis that is further from orthonormal.
 const FILE_ORTHONORMALITY_TOLERANCE: f64 = 1e-11;
+/// Largest accepted singular value, whose square is finite.
+const LARGEST_SINGULAR_VALUE: f64 = 1e145;
+/// The squared singular values may exceed the feature scatter, with its bounds, by this share.
+const SPECTRUM_TOLERANCE: f64 = 1e-6;
 
 impl EigenspaceModel {
     /// The model as bytes: the content of its file.
@@ -91,14 +95,15 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     if rank > model.features() || rank > model.moments.rank_limit() {
         return Err(FormatError::Inconsistent { what: "the rank and the numbers of rows and features" });
     }
-    let spectrum = model.all_singular_values().iter().any(|s| *s > 1e145 || *s < SMALLEST_SINGULAR_VALUE);
+    let spectrum =
+        model.all_singular_values().iter().any(|s| *s > LARGEST_SINGULAR_VALUE || *s < SMALLEST_SINGULAR_VALUE);
     if spectrum {
         return Err(FormatError::Inconsistent { what: "some numbers and their limits" });
     }
     check_moments(&model.moments, &model.bound)?;
     let held: f64 = model.spectrum.squared().iter().sum();
     let most = model.moments.total() + (largest(&model.bound.surplus) + model.bound.noise) * rank as f64;
-    if held > most * (1.0 + 1e-6) {
+    if held > most * (1.0 + SPECTRUM_TOLERANCE) {
         return Err(FormatError::Inconsistent { what: "the singular values and the feature scatter" });
     }
     let loss = model.orthogonality_loss();
