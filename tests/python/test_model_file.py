@@ -14,7 +14,7 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
-GOLDEN = Path(__file__).parents[2] / "crates/eigenspace/tests/golden/v3.safetensors"
+GOLDEN = Path(__file__).parents[2] / "crates/eigenspace/tests/golden/model-v4.safetensors"
 ROWS, FEATURES, RANK = 12, 5, 3
 # The rows are of order one and well conditioned (asserted below), so two correct decompositions
 # differ by a few tens of rounding errors of 2e-16.
@@ -94,11 +94,11 @@ def test_the_count_is_an_exact_unsigned_integer(model):
 def test_the_metadata_is_one_key_with_the_settings_the_checksum_and_the_version(metadata):
     assert list(metadata) == ["eigenspace"]
     settings = json.loads(metadata["eigenspace"])
-    assert sorted(settings) == ["center", "components", "metadata", "sha256", "version", "weights"]
-    assert settings["center"] == "mean"
-    assert settings["components"] == "number 2"
-    assert settings["version"] == 3
-    assert settings["weights"] == "frequency"
+    assert sorted(settings) == ["centered", "components", "metadata", "sha256", "version", "weight_kind"]
+    assert settings["centered"] is True
+    assert settings["components"] == "2"
+    assert settings["version"] == 4
+    assert settings["weight_kind"] == "frequency"
 
 
 def test_the_checksum_can_be_computed_from_its_description(model, metadata):

@@ -1,4 +1,4 @@
-//! Files and tests that are named in the documents exist.
+//! Files and tests that are named in the documents exist, and so do the files named in comments.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fs;
@@ -84,6 +84,46 @@ fn rust_and_python(directory: &Path, into: &mut String) {
             into.push_str(&fs::read_to_string(&path).unwrap());
         }
     }
+}
+
+/// The Rust files below a directory, by their paths from the root.
+fn rust_files(directory: &str, into: &mut Vec<String>) {
+    for entry in fs::read_dir(root().join(directory)).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" {
+            rust_files(&format!("{directory}/{name}"), into);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            into.push(format!("{directory}/{name}"));
+        }
+    }
+}
+
+/// A comment names a file of its own crate, or any file with a directory.
+#[test]
+fn files_that_comments_name_exist() {
+    let mut all = Vec::new();
+    for directory in ["crates", "xtask", "fuzz", "bench/rust-peers"] {
+        rust_files(directory, &mut all);
+    }
+    let mut wrong = Vec::new();
+    for file in &all {
+        let own: String = file.split_inclusive('/').take(2).collect();
+        let text = fs::read_to_string(root().join(file)).unwrap();
+        for name in text.lines().filter(|line| line.trim_start().starts_with("//")).flat_map(quoted) {
+            let path = name.trim_start_matches("../");
+            let plain = path.ends_with(".rs") && path.chars().all(|c| c.is_alphanumeric() || "/_.-".contains(c));
+            // These two stand for every file with this name.
+            if plain && !["lib.rs", "mod.rs"].contains(&path) {
+                let named = format!("/{path}");
+                let mut near = all.iter().filter(|other| path.contains('/') || other.starts_with(&own));
+                if !near.any(|other| format!("/{other}").ends_with(&named)) {
+                    wrong.push(format!("{file}: there is no `{name}`"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

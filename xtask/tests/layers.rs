@@ -30,20 +30,21 @@ fn layers() -> Vec<(String, Names)> {
     layers
 }
 
-/// Code without its comments and tests.
+/// Code without its comments and without what is only for tests.
 fn code(path: &Path) -> String {
-    let text = fs::read_to_string(path).unwrap();
+    without_tests(&fs::read_to_string(path).unwrap())
+}
+
+fn without_tests(text: &str) -> String {
+    let indentation = |line: &str| line.len() - line.trim_start().len();
     let mut code = String::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if line.trim_start() == "#[cfg(test)]" {
-            // A declaration such as `mod tests;`, or a module to the end of the file.
-            match lines.next() {
-                Some(next) if next.ends_with(';') => continue,
-                _ => break,
-            }
-        }
-        if !line.trim_start().starts_with("//") {
+            // The item or the field below: to the end of its line, or to its closing brace.
+            let ends = |below: &str| indentation(below) == indentation(line) && below.ends_with([';', ',', '}']);
+            lines.by_ref().find(|below| ends(below));
+        } else if !line.trim_start().starts_with("//") {
             code.extend([line, "\n"]);
         }
     }
@@ -231,6 +232,13 @@ fn layers_and_files_use_only_what_is_before_them() {
     let listed: BTreeMap<_, BTreeSet<String>> =
         layers.into_iter().map(|(directory, files)| (directory, files.into_iter().collect())).collect();
     assert_eq!(found, listed, "the files that are there, and the list");
+}
+
+#[test]
+fn only_what_is_for_tests_is_left_out() {
+    let text = "a;\n#[cfg(test)]\nmod tests;\nstruct B {\n    #[cfg(test)]\n    c: D,\n    e: F,\n}\n\
+                #[cfg(test)]\n#[derive(Debug)]\nmod g {\n    fn h() {\n    }\n}\n// i\nj;\n";
+    assert_eq!(without_tests(text), "a;\nstruct B {\n    e: F,\n}\nj;\n");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eigenspace::{EigenspaceModel, Error, Truncation, WeightKind};
+use eigenspace::{EigenspaceModel, Error, Truncation};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
@@ -238,11 +238,8 @@ impl Model {
 
     /// The meaning of the weights: "frequency" or "reliability".
     #[getter]
-    fn weight_kind(&self) -> &'static str {
-        match self.inner.weight_kind() {
-            WeightKind::Reliability => "reliability",
-            _ => "frequency",
-        }
+    fn weight_kind(&self) -> String {
+        self.inner.weight_kind().to_string()
     }
 
     /// The share of variance that the kept directions explain, if it is below the share requested

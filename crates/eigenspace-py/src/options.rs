@@ -1,14 +1,14 @@
 //! Settings from Python: numbers, strings, or `None` for the default.
 
-use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Truncation, WeightKind};
+use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Rank, Truncation, WeightKind};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 
 use crate::errors::{refusal, with_hint};
 use crate::rows::checked;
 
-/// An integer of any size from Python. A negative one is an error, a very large one becomes
-/// `usize::MAX`.
+/// An integer of any size from Python. A negative one is an error; one that does not fit is
+/// replaced by the largest that does.
 pub(crate) fn whole(number: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
     whole_or(number, name, "pass a non-negative integer")
 }
@@ -69,7 +69,7 @@ pub(crate) fn truncation(py: Python<'_>, rule: &str) -> PyResult<Truncation> {
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
     components: Option<ComponentsArgument>,
-    max_rank: Option<usize>,
+    max_rank: Option<String>,
     truncation: String,
     engine: String,
     block_rows: Option<usize>,
@@ -113,7 +113,7 @@ impl Settings {
             .weight_kind(self.weight_kind.parse()?)
             .device(self.device.parse()?);
         if let Some(rank) = self.max_rank {
-            options = options.max_rank(rank);
+            options = options.max_rank(rank.parse::<Rank>()?);
         }
         if let Some(rows) = self.block_rows {
             options = options.block_rows(rows);

@@ -366,7 +366,7 @@ class IncrementalPCA(Estimator):
         if stream.engine != "scatter":
             return
         rank = rank_of(self.max_rank)
-        ignored = [f"max_rank={self.max_rank}"] if rank is not None and rank < features else []
+        ignored = [f"max_rank={self.max_rank}"] if isinstance(rank, int) and rank < features else []
         if self.truncation not in (None, "none"):
             ignored.append(f"truncation={self.truncation!r}")
         if ignored:
@@ -382,7 +382,7 @@ class IncrementalPCA(Estimator):
             load_libraries()
         n_components = self._components(features)
         max_rank = rank_of(self.max_rank)
-        if isinstance(n_components, int) and max_rank is not None and max_rank < n_components:
+        if isinstance(n_components, int) and isinstance(max_rank, int) and max_rank < n_components:
             words = f"invalid max_rank={self.max_rank}: expected at least n_components={n_components}"
             raise refusal(words, f"pass max_rank={n_components} or more, or a smaller n_components")
         return settings(

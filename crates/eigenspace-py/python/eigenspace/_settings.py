@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from ._errors import refusal, with_hint
 from ._rows import whole_of, word_of
 
-MOST = (1 << 64) - 1
-"""The largest integer of the native code."""
+LARGEST = sys.maxsize
+"""Larger integers do not fit into those of the native code; this one is more than any number of directions."""
 
 
 def components_of(n_components: Any) -> int | float | None:
@@ -20,7 +21,7 @@ def components_of(n_components: Any) -> int | float | None:
     if isinstance(n_components, (float, np.floating)):
         return float(n_components)
     try:
-        return min(whole_of(n_components, "n_components"), MOST)
+        return min(whole_of(n_components, "n_components"), LARGEST)
     except TypeError:
         what = "an integer, an explained variance ratio such as 0.95, or None"
         error = TypeError(f"invalid n_components={n_components!r}: expected {what}")
@@ -41,9 +42,10 @@ def settings(
     device: str = "cpu",
 ) -> dict[str, Any]:
     """Return the settings of a stream in the form that the native code expects."""
+    rank = rank_of(max_rank)
     return {
         "components": components,
-        "max_rank": rank_of(max_rank),
+        "max_rank": None if rank is None else str(rank),
         "truncation": "none" if truncation is None else word_of(truncation, "truncation"),
         "engine": word_of(engine, "engine"),
         "block_rows": None,
@@ -56,13 +58,13 @@ def settings(
     }
 
 
-def rank_of(max_rank: Any) -> int | None:
-    """Convert max_rank for the native code, where the largest integer means all."""
+def rank_of(max_rank: Any) -> int | str | None:
+    """Check max_rank: an integer, 'all', or None for the default."""
     if max_rank is None:
         return None
     if isinstance(max_rank, str):
-        if max_rank == "all":
-            return MOST
-        words = f"invalid max_rank={max_rank!r}: expected an integer, 'all' or None"
-        raise refusal(words, "pass 'all' to drop nothing")
-    return min(whole_of(max_rank, "max_rank"), MOST)
+        if max_rank != "all":
+            words = f"invalid max_rank={max_rank!r}: expected an integer, 'all' or None"
+            raise refusal(words, "pass 'all' to drop nothing")
+        return "all"
+    return min(whole_of(max_rank, "max_rank"), LARGEST)

@@ -2,7 +2,7 @@
 //!
 //! | symbol | in the code | shape |
 //! |---|---|---|
-//! | Z, μ, V | `coordinates`, `from` | n × r, D, r × D |
+//! | Z, μ, V | `scores`, `from` | n × r, D, r × D |
 //! | Z', μ', V' | result, `to` | n × r', D, r' × D |
 //! | T | `rotation` | r × r', = V V'ᵀ |
 //! | t | `shift` | r', = V' (μ − μ') |
@@ -28,27 +28,27 @@ use crate::model::eigenspace_model::EigenspaceModel;
 
 /// Scores in the new space, and the distance by which the conversion moved each image.
 pub(crate) struct Carried {
-    pub(crate) coordinates: Array2<f64>,
+    pub(crate) scores: Array2<f64>,
     /// The distance between the reconstructions from the old and the new scores; 0 if nothing was
     /// dropped.
     pub(crate) lost: Array1<f64>,
 }
 
 /// Converts scores in all r directions of one model to those of another.
-pub(crate) fn carry(from: &EigenspaceModel, to: &EigenspaceModel, coordinates: ArrayView2<'_, f64>) -> Carried {
+pub(crate) fn carry(from: &EigenspaceModel, to: &EigenspaceModel, scores: ArrayView2<'_, f64>) -> Carried {
     let rotation = linalg::cross(from.basis(), to.basis());
     let between = &from.mean() - &to.mean();
     let shift = linalg::cross(between.view().insert_axis(Axis(0)), to.basis());
-    let carried = coordinates.dot(&rotation) + &shift;
+    let carried = scores.dot(&rotation) + &shift;
     let lost = if !to.bound.is_truncated() {
-        Array1::zeros(coordinates.nrows())
+        Array1::zeros(scores.nrows())
     } else {
         // ‖μ + Vᵀz − μ'‖² minus the part in the new space.
         let along = from.basis().dot(&between);
         let whole = between.dot(&between);
         let squares = |row: ndarray::ArrayView1<'_, f64>| row.dot(&row);
-        let rows = coordinates.rows().into_iter().zip(carried.rows());
+        let rows = scores.rows().into_iter().zip(carried.rows());
         rows.map(|(z, new)| (whole + 2.0 * z.dot(&along) + squares(z) - squares(new)).max(0.0).sqrt()).collect()
     };
-    Carried { coordinates: carried, lost }
+    Carried { scores: carried, lost }
 }

@@ -39,7 +39,7 @@ impl Recognizer {
         let all: Vec<usize> = (0..self.images.len()).collect();
         let mut result = self.carried(model, &all);
         result.images.extend(new);
-        result.coordinates = concatenate![Axis(0), result.coordinates, theirs];
+        result.scores = concatenate![Axis(0), result.scores, theirs];
         Ok(result.sorted())
     }
 
@@ -79,7 +79,7 @@ impl Recognizer {
     /// adding a mean that is far from zero would round them. Scores round whenever they are carried
     /// into another eigenspace.
     fn part_of(&self, leaving: &[usize]) -> Result<EigenspaceModel, Error> {
-        let scores = self.coordinates.select(Axis(0), leaving);
+        let scores = self.scores.select(Axis(0), leaving);
         let differences = linalg::rotate(scores.view(), self.model.basis());
         let part = EigenspaceModel::fit(differences.view())?;
         let whole = &self.model.moments.scatter;
@@ -92,13 +92,13 @@ impl Recognizer {
 
     /// The chosen images in another eigenspace.
     fn carried(&self, model: EigenspaceModel, chosen: &[usize]) -> Self {
-        let carried = carry(&self.model, &model, self.coordinates.select(Axis(0), chosen).view());
+        let carried = carry(&self.model, &model, self.scores.select(Axis(0), chosen).view());
         let moved = |(&i, lost): (&usize, &f64)| {
             let image = self.images[i].clone();
             Enrolled { outside: image.outside + lost, ..image }
         };
         let images = chosen.iter().zip(&carried.lost).map(moved).collect();
-        Self { model, options: self.options.clone(), images, coordinates: carried.coordinates }
+        Self { model, options: self.options.clone(), images, scores: carried.scores }
     }
 
     /// The same recognizer with its images in the order of their names.
@@ -106,6 +106,6 @@ impl Recognizer {
         let mut order: Vec<usize> = (0..self.images.len()).collect();
         order.sort_by(|&a, &b| self.images[a].order(&self.images[b]));
         let images = order.iter().map(|&i| self.images[i].clone()).collect();
-        Self { coordinates: self.coordinates.select(Axis(0), &order), images, ..self }
+        Self { scores: self.scores.select(Axis(0), &order), images, ..self }
     }
 }

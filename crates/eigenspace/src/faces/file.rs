@@ -2,16 +2,16 @@
 //!
 //! | tensor | type | shape | |
 //! |---|---|---|---|
-//! | `faces.coordinates` | F64 | n, r | scores of each image in all directions |
 //! | `faces.digest` | U64 | n | digest of the pixels of each image, to find images that are enrolled twice |
 //! | `faces.outside` | F64 | n | largest possible distance of each image to its scores |
 //! | `faces.person` | U64 | n | index of the person in each image, in increasing order from 0 |
+//! | `faces.scores` | F64 | n, r | scores of each image along all directions |
 //!
 //! The shape of the images is in the metadata of the model. The header (`io/header.rs`) has one
 //! more key:
 //!
 //! ```text
-//! "faces": {"version": 1, "people": ["s1", …], "images": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
+//! "faces": {"version": 2, "people": ["s1", …], "images": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
 //!           "unknown": "learned", "not_a_face": "learned", "accept": 0.95, "max_rank": null, "seed": 0, "depth": 8, "resized": false}
 //! ```
 //!
@@ -36,8 +36,8 @@ use crate::io::format;
 use crate::io::tensors::{Tensor, floats, floats_of, integers_of, shape_of};
 use crate::model::eigenspace_model::EigenspaceModel;
 
-/// The version that is written.
-const VERSION: u64 = 1;
+/// The version that is written, and the only one that is read.
+const VERSION: u64 = 2;
 
 impl Recognizer {
     /// The recognizer as bytes: the content of its file.
@@ -47,7 +47,7 @@ impl Recognizer {
             |values: &mut dyn Iterator<Item = u64>| values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>().into();
         let persons = self.persons();
         let more: Vec<Tensor<'_>> = vec![
-            ("faces.coordinates", Dtype::F64, vec![n, self.coordinates.ncols()], floats(self.coordinates.iter())),
+            ("faces.scores", Dtype::F64, vec![n, self.scores.ncols()], floats(self.scores.iter())),
             ("faces.digest", Dtype::U64, vec![n], whole(&mut self.images.iter().map(|p| p.digest))),
             ("faces.outside", Dtype::F64, vec![n], floats(self.images.iter().map(|p| &p.outside))),
             ("faces.person", Dtype::U64, vec![n], whole(&mut persons.iter().map(|&person| person as u64))),
@@ -151,7 +151,7 @@ impl Header {
     fn read(json: &Value) -> Result<Self, FormatError> {
         let wrong = |key: &'static str| FormatError::Metadata { key };
         let Version { version: found } = Version::deserialize(json).map_err(|_| wrong("faces.version"))?;
-        if found > VERSION || found == 0 {
+        if found != VERSION {
             return Err(FormatError::Version { found, supported: VERSION });
         }
         let header = Self::deserialize(json).map_err(|_| wrong("faces"))?;
@@ -198,9 +198,9 @@ fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
 
     let Header { people, images: names, .. } = header;
     let n = names.len();
-    let coordinates = floats_of(&file, "faces.coordinates", &[n, model.rank()], false)?;
+    let scores = floats_of(&file, "faces.scores", &[n, model.rank()], false)?;
     let wrong = |what| FormatError::Inconsistent { what };
-    let coordinates = Array2::from_shape_vec((n, model.rank()), coordinates)
+    let scores = Array2::from_shape_vec((n, model.rank()), scores)
         .map_err(|_| wrong("the shape and the length of the scores"))?;
     let digests = integers_of(&file, "faces.digest", shape_of(&file, "faces.digest", 1)?[0])?;
     let persons = integers_of(&file, "faces.person", n)?;
@@ -214,7 +214,7 @@ fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
         let person = person.ok_or(wrong("the numbers of people"))?;
         images.push(Enrolled { person, name, digest: digests[i], outside: outside[i] });
     }
-    let recognizer = Recognizer { model, options, images, coordinates };
+    let recognizer = Recognizer { model, options, images, scores };
     let ordered = recognizer.images.windows(2).all(|pair| pair[0].order(&pair[1]).is_lt());
     if !ordered || recognizer.people() != people || n == 0 {
         return Err(wrong("the names of people and images"));

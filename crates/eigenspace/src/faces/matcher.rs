@@ -106,7 +106,7 @@ impl Recognizer {
         let people = self.people();
         let k = self.model.n_components();
         let deviations = deviations(&self.model, self.options.metric, self.images.len() / 2)?;
-        let shown = self.coordinates.slice_axis(ndarray::Axis(1), ndarray::Slice::from(..k)).to_owned();
+        let shown = self.scores.slice_axis(ndarray::Axis(1), ndarray::Slice::from(..k)).to_owned();
         let features = self.options.metric.features(shown, &deviations);
         let gallery =
             Gallery { features: &features, person: &person, people: people.len(), metric: self.options.metric };
@@ -134,9 +134,9 @@ impl Matcher<'_> {
         let rows = rows.into().unweighted();
         rows.check(model.features())?;
         let rows = self.recognizer.options.pixels.apply(rows.all_widened().into_owned());
-        let (q, coordinates) = model.distances(&rows)?;
+        let (q, scores) = model.distances(&rows)?;
         let metric = self.recognizer.options.metric;
-        let features = metric.features(coordinates, &self.deviations);
+        let features = metric.features(scores, &self.deviations);
         let gallery = Gallery { features: &self.features, person: &self.person, people: self.people.len(), metric };
         let spans = self.spans.distances(features.view())?;
         let found = features.rows().into_iter().zip(spans.rows()).zip(&q).map(|((x, spans), q)| {

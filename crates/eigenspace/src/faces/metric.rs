@@ -35,17 +35,17 @@ impl Metric {
     }
 
     /// The features of scores, one row per image.
-    pub(crate) fn features(self, mut coordinates: Array2<f64>, deviations: &[f64]) -> Array2<f64> {
+    pub(crate) fn features(self, mut scores: Array2<f64>, deviations: &[f64]) -> Array2<f64> {
         let mut size = deviations.iter().map(|deviation| deviation.powi(2)).sum::<f64>().sqrt();
         if self.is_whitened() {
             size = (deviations.len() as f64).sqrt();
-            coordinates.slice_axis_inplace(Axis(1), Slice::from(..deviations.len()));
-            for (mut column, deviation) in coordinates.columns_mut().into_iter().zip(deviations) {
+            scores.slice_axis_inplace(Axis(1), Slice::from(..deviations.len()));
+            for (mut column, deviation) in scores.columns_mut().into_iter().zip(deviations) {
                 column /= *deviation;
             }
         }
         if self.is_cosine() {
-            for mut row in coordinates.rows_mut() {
+            for mut row in scores.rows_mut() {
                 let length = row.dot(&row).sqrt();
                 // An image equal to the mean has no direction; its cosine distance to all others is
                 // 1.
@@ -56,7 +56,7 @@ impl Metric {
                 }
             }
         }
-        coordinates
+        scores
     }
 
     /// The distance between two images, from their features.

@@ -118,7 +118,7 @@ impl FaceReader {
         let image = source.columns().image.ok_or(Error::NoImages)?;
         let size = (image.width(), image.height());
         if let Some(expected) = wanted.filter(|wanted| *wanted != size) {
-            let path = source.columns().image_file.clone().unwrap_or_default();
+            let path = source.columns().image_file.clone().expect("the size was read from an image file");
             return Err(at(path, SourceError::ImageSize { expected, found: size }));
         }
         let reader = Self {
@@ -192,23 +192,23 @@ impl FaceImages {
     /// The images of directories that have a subdirectory for each person; `data` are the
     /// directories that were read.
     pub fn of_people(self, data: &[PathBuf]) -> Result<People, Error> {
-        let nobody = || Error::NoPeople { directory: data.first().cloned().unwrap_or_default() };
         // An image next to the directories of people belongs to nobody.
-        let own = |path: &Path| data.iter().any(|directory| path.parent() == Some(directory.as_path()));
-        if let Some(path) = self.paths.iter().find(|path| own(path)) {
-            let below = self.paths.iter().any(|path| !own(path));
-            let directory = path.parent().map(Path::to_owned).unwrap_or_default();
+        let around = |path: &Path| data.iter().find(|directory| path.parent() == Some(directory.as_path()));
+        if let Some((path, directory)) = self.paths.iter().find_map(|path| Some((path, around(path)?))) {
+            let below = self.paths.iter().any(|path| around(path).is_none());
             return Err(if below {
                 Error::NoPerson { path: path.clone(), enrolling: false }
             } else {
-                Error::NoPeople { directory }
+                Error::NoPeople { directory: directory.clone() }
             });
         }
         self.owned(|owner, path| match owner {
             Owner::Person(person) => Ok(person),
             Owner::Nested(directory) => Err(Error::Nested { path, directory }),
-            Owner::Nobody if data.len() > 1 => Err(Error::SingleFile { path }),
-            Owner::Nobody => Err(nobody()),
+            Owner::Nobody => Err(match data {
+                [directory] => Error::NoPeople { directory: directory.clone() },
+                _ => Error::SingleFile { path },
+            }),
         })
     }
 

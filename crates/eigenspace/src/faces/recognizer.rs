@@ -76,7 +76,7 @@ pub struct Recognizer {
     /// In the order of people and names.
     pub(crate) images: Vec<Enrolled>,
     /// One row per image, one column per direction of the model.
-    pub(crate) coordinates: Array2<f64>,
+    pub(crate) scores: Array2<f64>,
 }
 
 impl Recognizer {
@@ -104,9 +104,9 @@ impl Recognizer {
         mut images: Vec<Enrolled>,
         rows: ArrayView2<'_, f64>,
     ) -> Result<Self, Error> {
-        let (coordinates, outside) = in_all_directions(&model, rows)?;
+        let (scores, outside) = in_all_directions(&model, rows)?;
         images.iter_mut().zip(outside).for_each(|(image, outside)| image.outside = outside);
-        Ok(Self { model, options, images, coordinates })
+        Ok(Self { model, options, images, scores })
     }
 
     /// The eigenspace of all enrolled images. It reports k components.
@@ -122,7 +122,7 @@ impl Recognizer {
     /// Z: the scores of every enrolled image in all directions of the model, in the order of
     /// [`images`](Self::images).
     pub fn scores(&self) -> ArrayView2<'_, f64> {
-        self.coordinates.view()
+        self.scores.view()
     }
 
     /// The people, in the order of their names.
@@ -188,7 +188,7 @@ impl Recognizer {
 
     /// Reconstructs enrolled images, after the transformation of their pixels.
     pub(crate) fn rows_of(&self, chosen: &[usize]) -> Result<Array2<f64>, Error> {
-        Ok(self.model.reconstruct(self.coordinates.select(Axis(0), chosen).view())?)
+        Ok(self.model.reconstruct(self.scores.select(Axis(0), chosen).view())?)
     }
 }
 
@@ -210,8 +210,8 @@ pub(crate) fn in_all_directions(
     if !model.bound.is_truncated() {
         return Ok((all.project(rows)?, vec![0.0; rows.nrows()]));
     }
-    let (q, coordinates) = all.distances(rows)?;
-    Ok((coordinates, q.iter().map(|q| q.sqrt()).collect()))
+    let (q, scores) = all.distances(rows)?;
+    Ok((scores, q.iter().map(|q| q.sqrt()).collect()))
 }
 
 /// Names under which images of strangers and of other things are reported; no person may have them.

@@ -176,32 +176,53 @@ impl FromStr for Classifier {
     }
 }
 
-/// Implements the text form of settings that are single words.
-macro_rules! words {
-    ($type:ty, $what:literal, $($word:literal => $value:expr),+) => {
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                $(if *self == $value { return f.write_str($word); })+
-                Ok(())
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = Error;
-
-            fn from_str(text: &str) -> Result<Self, Error> {
-                match text {
-                    $($word => Ok($value),)+
-                    _ => Err(invalid($what, text)),
-                }
-            }
-        }
-    };
+/// `euclidean`, `cosine`, `mahalanobis` or `mahalanobis-cosine`.
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Euclidean => "euclidean",
+            Self::Cosine => "cosine",
+            Self::Mahalanobis => "mahalanobis",
+            Self::MahalanobisCosine => "mahalanobis-cosine",
+        })
+    }
 }
 
-words!(Metric, "metric", "euclidean" => Metric::Euclidean, "cosine" => Metric::Cosine,
-    "mahalanobis" => Metric::Mahalanobis, "mahalanobis-cosine" => Metric::MahalanobisCosine);
-words!(Pixels, "kind of pixels", "raw" => Pixels::Raw, "standardized" => Pixels::Standardized);
+impl FromStr for Metric {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "euclidean" => Ok(Self::Euclidean),
+            "cosine" => Ok(Self::Cosine),
+            "mahalanobis" => Ok(Self::Mahalanobis),
+            "mahalanobis-cosine" => Ok(Self::MahalanobisCosine),
+            _ => Err(invalid("metric", text)),
+        }
+    }
+}
+
+/// `raw` or `standardized`.
+impl fmt::Display for Pixels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Raw => "raw",
+            Self::Standardized => "standardized",
+        })
+    }
+}
+
+impl FromStr for Pixels {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "raw" => Ok(Self::Raw),
+            "standardized" => Ok(Self::Standardized),
+            _ => Err(invalid("kind of pixels", text)),
+        }
+    }
+}
 
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -147,7 +147,7 @@ fn by_person(person: &[usize]) -> (usize, Vec<usize>) {
 /// Upper bound on the length of the longest enrolled image.
 fn size(recognizer: &Recognizer) -> f64 {
     let length = |row: ArrayView1<'_, f64>| row.dot(&row).sqrt();
-    length(recognizer.model.mean()) + recognizer.coordinates.rows().into_iter().map(length).fold(0.0, f64::max)
+    length(recognizer.model.mean()) + recognizer.scores.rows().into_iter().map(length).fold(0.0, f64::max)
 }
 
 /// The distances of an image that was left out.
@@ -183,10 +183,10 @@ fn left_out(
 
 /// The distances of the images `out` in the eigenspace of the images `rest`.
 fn compare(recognizer: &Recognizer, person: &[usize], out: &[usize], rest: &[usize]) -> Result<Vec<LeftOut>, Error> {
-    if out.is_empty() || rest.len() < 2 || recognizer.coordinates.ncols() == 0 {
+    if out.is_empty() || rest.len() < 2 || recognizer.scores.ncols() == 0 {
         return Ok(Vec::new());
     }
-    let [new, old] = [out, rest].map(|chosen| recognizer.coordinates.select(Axis(0), chosen));
+    let [new, old] = [out, rest].map(|chosen| recognizer.scores.select(Axis(0), chosen));
     let model = EigenspaceModel::fit(old.view())?.with_components(recognizer.options.components)?;
     let (q, new) = model.distances(new.view())?;
     let old = model.project(old.view())?;

@@ -10,14 +10,13 @@
 //! accumulator without rows has no tensors.
 
 use std::borrow::Cow;
-use std::str::FromStr;
 
 use ndarray::Array2;
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde_json::{Value, json};
 
 use crate::io::error::{Error, FormatError};
-use crate::io::header::{Summed, read_center, read_components, sealed, unsealed, write_center, write_components};
+use crate::io::header::{Summed, components_of, flag_of, sealed, setting_of, unsealed};
 use crate::io::tensors::{
     self, Tensor, bound_of, bound_tensors, bytes_of_rows, check_moments, floats, floats_of, integer_of, integers_of,
     moments_of, moments_tensors, shape_of,
@@ -37,7 +36,7 @@ use crate::stream::plan::{self, Engine};
 use crate::stream::state::EngineState;
 
 /// The version that is written, and the only one that is read.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// The key in the metadata of the safetensors header.
 const KEY: &str = "eigenspace.accumulator";
 /// The products of two features agree with the scatter of each up to this share, or up to the
@@ -63,23 +62,19 @@ fn header_of(accumulator: &Accumulator) -> Value {
     let options = &accumulator.options;
     json!({
         "block_rows": options.block_rows,
-        "center": write_center(options.about_origin),
-        "components": write_components(options.components),
+        "centered": !options.about_origin,
+        "components": options.components.to_string(),
         "engine": options.engine.to_string(),
         "max_rank": options.max_rank.map(|rank| rank.to_string()),
         "metadata": accumulator.metadata,
         "missing": options.missing.to_string(),
         "standardize": options.standardize,
         "truncation": options.truncation.to_string(),
-        "weights": options.weight_kind.name(),
+        "weight_kind": options.weight_kind.to_string(),
     })
 }
 
 fn options_of(header: &Value) -> Result<FitOptions, FormatError> {
-    let text = |key: &'static str| header[key].as_str().ok_or(FormatError::Metadata { key });
-    fn word<T: FromStr>(header: &Value, key: &'static str) -> Result<T, FormatError> {
-        header[key].as_str().and_then(|text| text.parse().ok()).ok_or(FormatError::Metadata { key })
-    }
     let block_rows = match &header["block_rows"] {
         Value::Null => None,
         rows => {
@@ -88,15 +83,15 @@ fn options_of(header: &Value) -> Result<FitOptions, FormatError> {
         }
     };
     Ok(FitOptions {
-        components: read_components(text("components")?)?,
-        max_rank: if header["max_rank"].is_null() { None } else { Some(word(header, "max_rank")?) },
-        truncation: word(header, "truncation")?,
-        engine: word(header, "engine")?,
+        components: components_of(header)?,
+        max_rank: if header["max_rank"].is_null() { None } else { Some(setting_of(header, "max_rank")?) },
+        truncation: setting_of(header, "truncation")?,
+        engine: setting_of(header, "engine")?,
         block_rows,
-        missing: word(header, "missing")?,
-        about_origin: read_center(text("center")?)?,
-        standardize: header["standardize"].as_bool().ok_or(FormatError::Metadata { key: "standardize" })?,
-        weight_kind: word(header, "weights")?,
+        missing: setting_of(header, "missing")?,
+        about_origin: !flag_of(header, "centered")?,
+        standardize: flag_of(header, "standardize")?,
+        weight_kind: setting_of(header, "weight_kind")?,
         ..FitOptions::new()
     })
 }

@@ -131,9 +131,8 @@ impl AtomicFile {
     }
 
     fn rename(&mut self) -> io::Result<()> {
-        if let Some(temporary) = &self.temporary {
-            fs::rename(temporary, &self.path)?;
-        }
+        let temporary = self.temporary.as_ref().expect("a file is renamed once, when it is committed");
+        fs::rename(temporary, &self.path)?;
         self.forget();
         // The file has been renamed; a failure to sync the directory does not change that.
         #[cfg(unix)]

@@ -35,7 +35,7 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("cannot {action} {}", file_or_standard(path, action))]
     Io {
-        /// What was attempted: `read` or `write`.
+        /// What was attempted: `read`, `write`, `create` or `remove`.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -50,6 +50,12 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// Nothing was given to read rows from.
+    #[error("cannot read rows: no input was given")]
+    NoInputs,
+    /// The thread that reads rows ahead panicked, which is a bug.
+    #[error("internal error in the reader of the rows; please report this")]
+    Reader,
     /// A source cannot be read as rows of numbers.
     #[error("cannot read rows from {}", file_or_standard(path, "read"))]
     Source {
@@ -203,6 +209,8 @@ impl Error {
                 Some("pass the bytes that `to_bytes` (or `checkpoint`) returned, unchanged".into())
             }
             Self::Format(source) | Self::Accumulator(source) | Self::File { source, .. } => source.hint(),
+            Self::NoInputs => Some("pass at least one file, directory or pattern".into()),
+            Self::Reader => Some("include the files in the report, if you can".into()),
             Self::Source { source, .. } => source.hint(),
             Self::Sink { .. } => Some("use a file name that ends in .npy, .csv, .tsv or .parquet".into()),
             Self::Changed { .. } => Some("try again with the file as it is now; nothing was written".into()),

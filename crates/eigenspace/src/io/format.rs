@@ -24,6 +24,10 @@ use crate::model::spectrum::Spectrum;
 
 /// Largest accepted entry of V Vᵀ − I. We never write a basis that is further from orthonormal.
 const FILE_ORTHONORMALITY_TOLERANCE: f64 = 1e-11;
+/// Largest accepted singular value, whose square is finite.
+const LARGEST_SINGULAR_VALUE: f64 = 1e145;
+/// The squared singular values may exceed the feature scatter, with its bounds, by this share.
+const SPECTRUM_TOLERANCE: f64 = 1e-6;
 
 impl EigenspaceModel {
     /// The model as bytes: the content of its file.
@@ -43,9 +47,9 @@ impl EigenspaceModel {
         tensors.extend(bound_tensors(&self.bound));
         tensors.extend(more);
         let header = Header {
-            about_origin: !self.is_centered(),
+            centered: self.is_centered(),
             components: self.components,
-            weights: self.weight_kind(),
+            weight_kind: self.weight_kind(),
             metadata: self.metadata.clone(),
             faces,
         };
@@ -61,10 +65,10 @@ impl EigenspaceModel {
 /// The model, the recognizer's entry of the header if there is one, and all tensors.
 pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, Option<Value>, SafeTensors<'_>), FormatError> {
     let (file, header) = tensors::open(bytes, KEY, |text, parts| Header::read(text, parts.iter().copied()))?;
-    let Header { about_origin, components, weights, metadata, faces } = header;
+    let Header { centered, components, weight_kind, metadata, faces } = header;
     let features = shape_of(&file, "mean", 1)?[0];
     let rank = shape_of(&file, "singular_values", 1)?[0];
-    let moments = moments_of(&file, features, about_origin, weights)?;
+    let moments = moments_of(&file, features, !centered, weight_kind)?;
     let values = floats_of(&file, "singular_values", &[rank], true)?;
     let basis = floats_of(&file, "basis", &[rank, features], false)?;
     let basis = Array2::from_shape_vec((rank, features), basis)
@@ -91,14 +95,15 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     if rank > model.features() || rank > model.moments.rank_limit() {
         return Err(FormatError::Inconsistent { what: "the rank and the numbers of rows and features" });
     }
-    let spectrum = model.all_singular_values().iter().any(|s| *s > 1e145 || *s < SMALLEST_SINGULAR_VALUE);
+    let spectrum =
+        model.all_singular_values().iter().any(|s| *s > LARGEST_SINGULAR_VALUE || *s < SMALLEST_SINGULAR_VALUE);
     if spectrum {
         return Err(FormatError::Inconsistent { what: "some numbers and their limits" });
     }
     check_moments(&model.moments, &model.bound)?;
     let held: f64 = model.spectrum.squared().iter().sum();
     let most = model.moments.total() + (largest(&model.bound.surplus) + model.bound.noise) * rank as f64;
-    if held > most * (1.0 + 1e-6) {
+    if held > most * (1.0 + SPECTRUM_TOLERANCE) {
         return Err(FormatError::Inconsistent { what: "the singular values and the feature scatter" });
     }
     let loss = model.orthogonality_loss();

@@ -2,12 +2,14 @@
 //! checksum.
 //!
 //! ```text
-//! {"center": …, "components": …, "faces": …, "metadata": …, "sha256": …, "version": 3, "weights": …}
+//! {"centered": …, "components": …, "faces": …, "metadata": …, "sha256": …, "version": 4, "weight_kind": …}
 //! ```
 //!
 //! `docs/FORMAT.md` has the table of its keys. The checksum is the SHA-256 of this text, in which
 //! the digits of the checksum itself are zeros, and of every tensor. So a reader needs no rule for
 //! how JSON is spelled.
+
+use std::str::FromStr;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -18,7 +20,7 @@ use crate::model::truncation::Components;
 use crate::model::weight::WeightKind;
 
 /// The version that is written, and the only one that is read.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 /// The key in the metadata of the safetensors file.
 pub(crate) const KEY: &str = "eigenspace";
 /// The placeholder for the checksum while it is computed.
@@ -26,9 +28,9 @@ const NO_SUM: &str = "0000000000000000000000000000000000000000000000000000000000
 
 /// Everything in a model file that is not a tensor.
 pub(crate) struct Header {
-    pub(crate) about_origin: bool,
+    pub(crate) centered: bool,
     pub(crate) components: Components,
-    pub(crate) weights: WeightKind,
+    pub(crate) weight_kind: WeightKind,
     pub(crate) metadata: Metadata,
     /// What a recognizer stores in addition to its tensors, as JSON, because only `faces/file.rs`
     /// knows its type.
@@ -42,10 +44,10 @@ impl Header {
     /// The text of the header of a file with these tensors, which are sorted by name.
     pub(crate) fn write<'a>(&self, tensors: impl Iterator<Item = Summed<'a>>) -> String {
         let mut header = serde_json::json!({
-            "center": write_center(self.about_origin),
-            "components": write_components(self.components),
+            "centered": self.centered,
+            "components": self.components.to_string(),
             "metadata": self.metadata,
-            "weights": self.weights.name(),
+            "weight_kind": self.weight_kind.to_string(),
         });
         if let Some(faces) = &self.faces {
             header["faces"] = faces.clone();
@@ -57,13 +59,11 @@ impl Header {
     /// by name.
     pub(crate) fn read<'a>(text: &str, tensors: impl Iterator<Item = Summed<'a>>) -> Result<Self, FormatError> {
         let json = unsealed(text, VERSION, tensors)?;
-        let word = |key: &'static str| json.get(key).and_then(Value::as_str).ok_or(FormatError::Metadata { key });
-        let about_origin = read_center(word("center")?)?;
         let metadata = json.get("metadata").cloned().unwrap_or_default();
         Ok(Self {
-            about_origin,
-            components: read_components(word("components")?)?,
-            weights: word("weights")?.parse().map_err(|_| FormatError::Metadata { key: "weights" })?,
+            centered: flag_of(&json, "centered")?,
+            components: components_of(&json)?,
+            weight_kind: setting_of(&json, "weight_kind")?,
             metadata: serde_json::from_value(metadata).map_err(|_| FormatError::Metadata { key: "metadata" })?,
             faces: json.get("faces").cloned(),
         })
@@ -107,32 +107,18 @@ fn checksum<'a>(text: &str, tensors: impl Iterator<Item = Summed<'a>>) -> String
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-pub(crate) fn write_center(about_origin: bool) -> &'static str {
-    if about_origin { "origin" } else { "mean" }
+/// A setting in a header, which is true or false.
+pub(crate) fn flag_of(header: &Value, key: &'static str) -> Result<bool, FormatError> {
+    header[key].as_bool().ok_or(FormatError::Metadata { key })
 }
 
-pub(crate) fn read_center(text: &str) -> Result<bool, FormatError> {
-    match text {
-        "mean" => Ok(false),
-        "origin" => Ok(true),
-        _ => Err(FormatError::Metadata { key: "center" }),
-    }
+/// A setting in a header, as the text that the command accepts for it.
+pub(crate) fn setting_of<T: FromStr>(header: &Value, key: &'static str) -> Result<T, FormatError> {
+    header[key].as_str().and_then(|text| text.parse().ok()).ok_or(FormatError::Metadata { key })
 }
 
-pub(crate) fn write_components(components: Components) -> String {
-    match components {
-        Components::All => "all".into(),
-        Components::Number(number) => format!("number {number}"),
-        Components::Share(share) => format!("share {share:?}"),
-    }
-}
-
-pub(crate) fn read_components(text: &str) -> Result<Components, FormatError> {
-    let components = match text.split_once(' ') {
-        None if text == "all" => Some(Components::All),
-        Some(("number", number)) => number.parse().ok().map(Components::Number),
-        Some(("share", share)) => share.parse().ok().map(Components::Share),
-        _ => None,
-    };
-    components.and_then(|components| components.check().ok()).ok_or(FormatError::Metadata { key: "components" })
+/// The number of components to report.
+pub(crate) fn components_of(header: &Value) -> Result<Components, FormatError> {
+    let key = "components";
+    setting_of::<Components>(header, key)?.check().map_err(|_| FormatError::Metadata { key })
 }

@@ -95,9 +95,6 @@ pub enum SourceError {
         /// Largest number of columns.
         limit: usize,
     },
-    /// The reader of the file panicked, which is a bug.
-    #[error("internal error in the reader of this file; please report this")]
-    Internal,
     /// Elements that are not real numbers.
     #[error("its elements are {}, expected real numbers", elements(dtype))]
     ElementType {

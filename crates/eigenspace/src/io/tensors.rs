@@ -25,6 +25,13 @@ use crate::rows::element::LARGEST_MAGNITUDE;
 /// and can become four times as long.
 pub(crate) const HEADER_LIMIT: u64 = 1 << 26;
 
+/// Largest accepted scatter of a feature; sums of several are finite.
+const LARGEST_SCATTER: f64 = 1e290;
+/// Σ w² may exceed (Σ w)² by this share, because both are rounded.
+const SQUARED_WEIGHT_TOLERANCE: f64 = 1e-9;
+/// A mean below this magnitude counts as this magnitude where its low part is compared with it.
+const SMALLEST_MEAN: f64 = 1e-300;
+
 /// A tensor to be written: name, type, shape, bytes.
 pub(crate) type Tensor<'a> = (&'static str, Dtype, Vec<usize>, Cow<'a, [u8]>);
 
@@ -69,8 +76,8 @@ pub(crate) fn bound_tensors(bound: &Bound) -> Vec<Tensor<'static>> {
         ("surplus", Dtype::F64, features, floats(bound.surplus.iter())),
     ];
     // Most models have none, and their bytes are those of a format without it.
-    if bound.doubt > 0.0 {
-        tensors.push(("doubt", Dtype::F64, vec![], floats([bound.doubt].iter())));
+    if bound.failure_probability > 0.0 {
+        tensors.push(("failure_probability", Dtype::F64, vec![], floats([bound.failure_probability].iter())));
     }
     tensors
 }
@@ -142,7 +149,11 @@ pub(crate) fn bound_of(file: &SafeTensors<'_>, features: usize) -> Result<Bound,
         feature_noise: limits("feature_noise")?,
         mean_noise: limits("mean_noise")?,
         scatter_noise: limits("scatter_noise")?,
-        doubt: if file.tensor("doubt").is_ok() { positive_of(file, "doubt")?.min(1.0) } else { 0.0 },
+        failure_probability: if file.tensor("failure_probability").is_ok() {
+            positive_of(file, "failure_probability")?.min(1.0)
+        } else {
+            0.0
+        },
     })
 }
 
@@ -168,16 +179,21 @@ pub(crate) fn check_moments(moments: &Moments, bound: &Bound) -> Result<(), Form
         return Err(FormatError::Inconsistent { what: "the count and the weight" });
     }
     let large = |x: &f64, limit: f64| x.abs() > limit;
-    if moments.mean.iter().any(|x| large(x, LARGEST_MAGNITUDE)) || moments.scatter.iter().any(|x| large(x, 1e290)) {
+    if moments.mean.iter().any(|x| large(x, LARGEST_MAGNITUDE))
+        || moments.scatter.iter().any(|x| large(x, LARGEST_SCATTER))
+    {
         return Err(FormatError::Inconsistent { what: "some numbers and their limits" });
     }
-    let low =
-        moments.mean.iter().zip(&moments.mean_low).any(|(mean, low)| low.abs() > f64::EPSILON * mean.abs().max(1e-300));
+    let low = moments
+        .mean
+        .iter()
+        .zip(&moments.mean_low)
+        .any(|(mean, low)| low.abs() > f64::EPSILON * mean.abs().max(SMALLEST_MEAN));
     if low {
         return Err(FormatError::Inconsistent { what: "the high and the low part of the mean" });
     }
     // By the Cauchy–Schwarz inequality, up to rounding.
-    if moments.squared_weight > weight * weight * (1.0 + 1e-9) {
+    if moments.squared_weight > weight * weight * (1.0 + SQUARED_WEIGHT_TOLERANCE) {
         return Err(FormatError::Inconsistent { what: "the weight and the squared weight" });
     }
     if moments.rank_limit() == 0 && moments.total() > bound.scatter_noise.sum() {

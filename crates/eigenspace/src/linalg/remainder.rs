@@ -40,6 +40,15 @@ const EXHAUSTED: f64 = 1e-13;
 const SEED: u64 = 0xb0d7_1e50_f7e5_7000;
 /// An upper bound on the relative rounding of the polynomials.
 const POLYNOMIAL_ROUNDING: f64 = 1e-6;
+/// A unit vector of which less than this remains beside the basis was in its span, up to rounding.
+const MIN_LENGTH_OUTSIDE: f64 = 1e-6;
+/// If the next polynomial has a length below this, all mass is at fewer nodes than there are
+/// polynomials.
+const MIN_POLYNOMIAL_LENGTH: f64 = 1e-10;
+/// Largest bound that is searched for, as a multiple of the largest value found.
+const MAX_BOUND_RATIO: f64 = 1e12;
+/// The bound is determined up to this share.
+const BOUND_PRECISION: f64 = 1e-3;
 
 /// Bounds on the largest eigenvalue of C.
 pub(crate) struct Remainder {
@@ -103,7 +112,7 @@ pub(crate) fn remainder<O: Operator<W>, const W: usize>(operator: &O, v: ArrayVi
         orthonormalize(&mut next, rounding);
         let again = there_and_back(rows, &next, PARTS).1;
         add(&mut next, -1.0, &again);
-        orthonormalize(&mut next, 1e-6);
+        orthonormalize(&mut next, MIN_LENGTH_OUTSIDE);
     }
     found
 }
@@ -135,9 +144,8 @@ fn largest_possible(nodes: &[f64], masses: &[f64], degree: usize, least: f64) ->
         let next: Vec<f64> =
             nodes.iter().zip(&now).zip(&before).map(|((x, p), before)| (x - alpha) * p - beta * before).collect();
         let length = next.iter().zip(masses).map(|(p, mass)| mass * p * p).sum::<f64>().sqrt();
-        // Below this, all mass is at fewer nodes than there are polynomials.
-        let exhausted = length < 1e-10;
-        beta = length.max(1e-10);
+        let exhausted = length < MIN_POLYNOMIAL_LENGTH;
+        beta = length.max(MIN_POLYNOMIAL_LENGTH);
         recurrence.push((alpha, beta));
         if exhausted {
             break;
@@ -157,11 +165,11 @@ fn largest_possible(nodes: &[f64], masses: &[f64], degree: usize, least: f64) ->
     let (mut low, mut high) = (1.0, 1.0);
     while possible(high) {
         (low, high) = (high, 2.0 * high);
-        if high > 1e12 {
+        if high > MAX_BOUND_RATIO {
             return f64::INFINITY;
         }
     }
-    while high - low > 1e-3 * low {
+    while high - low > BOUND_PRECISION * low {
         let middle = 0.5 * (low + high);
         if possible(middle) { low = middle } else { high = middle }
     }

@@ -12,6 +12,7 @@
 //! these agree up to rounding. They differ in cost, and in the smallest singular value they can
 //! resolve (`Covariance`: √ε of the largest; `Iterative`: 1e-4; the others: ε).
 
+use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
@@ -55,6 +56,19 @@ pub enum Method {
     /// many or too weak. So are dense and small sparse rows if the directions do not converge, and
     /// dense rows if features have very different scales.
     Iterative,
+}
+
+/// `auto`, `svd`, `covariance`, `gram` or `iterative`.
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Svd => "svd",
+            Self::Covariance => "covariance",
+            Self::Gram => "gram",
+            Self::Iterative => "iterative",
+        })
+    }
 }
 
 impl FromStr for Method {

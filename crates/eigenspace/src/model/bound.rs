@@ -47,7 +47,7 @@ pub(crate) struct Bound {
     /// Probability that `lost` is too small, over the random vectors of an iterative fit; 0 if it
     /// is proven.
     #[serde(default)]
-    pub(crate) doubt: f64,
+    pub(crate) failure_probability: f64,
 }
 
 /// The rounding of a decomposition.
@@ -81,7 +81,7 @@ impl Bound {
             feature_noise: zeros.clone(),
             mean_noise: zeros.clone(),
             scatter_noise: zeros,
-            doubt: 0.0,
+            failure_probability: 0.0,
         }
     }
 
@@ -103,8 +103,8 @@ impl Bound {
     }
 
     /// Counts a probability that the bound so far does not hold.
-    pub(crate) fn doubting(mut self, probability: f64) -> Self {
-        self.doubt = (self.doubt + probability).min(1.0);
+    pub(crate) fn failing_with(mut self, probability: f64) -> Self {
+        self.failure_probability = (self.failure_probability + probability).min(1.0);
         self
     }
 
@@ -131,7 +131,7 @@ impl Bound {
             feature_noise,
             mean_noise: &self.mean_noise * &scales,
             scatter_noise: &self.scatter_noise * &squares + &(q * &squares * (4.0 * UNIT)),
-            doubt: self.doubt,
+            failure_probability: self.failure_probability,
         }
     }
 
@@ -174,7 +174,7 @@ impl Bound {
             feature_noise: &self.feature_noise + &other.feature_noise,
             mean_noise: &self.mean_noise * one + &other.mean_noise * two + &rounded,
             scatter_noise: &self.scatter_noise + &other.scatter_noise + &(q * (4.0 * UNIT)),
-            doubt: (self.doubt + other.doubt).min(1.0),
+            failure_probability: (self.failure_probability + other.failure_probability).min(1.0),
         };
         combined.shifted(c, &off, q)
     }

@@ -77,7 +77,7 @@ pub struct Certificate {
     trace_noise: f64,
     /// Probability that `lost` is too small.
     #[serde(default)]
-    doubt: f64,
+    failure_probability: f64,
 }
 
 impl EigenspaceModel {
@@ -118,7 +118,7 @@ impl Certificate {
             trace_noise: bound.feature_noise.sum().min(features * bound.noise),
             components: model.n_components(),
             squared,
-            doubt: bound.doubt,
+            failure_probability: bound.failure_probability,
         };
         certificate.lost = certificate.lost.min(certificate.missing());
         certificate
@@ -168,13 +168,13 @@ impl Certificate {
     /// random vectors. For each such fit, the bound fails for at most a share of 1e-12 of the
     /// possible vectors.
     pub fn confidence(&self) -> f64 {
-        1.0 - self.doubt
+        1.0 - self.failure_probability
     }
 
     /// Whether all bounds are proven: the [confidence](Self::confidence) is 1. The bounds include
     /// rounding errors.
     pub fn is_proven(&self) -> bool {
-        self.doubt == 0.0
+        self.failure_probability == 0.0
     }
 
     /// Whether the model equals batch PCA: no direction above rounding was dropped, and all

@@ -30,6 +30,9 @@ const LARGEST_DEVIATION: f64 = 5.0;
 /// Share of the variance that the components must explain to be used, when no number of them is
 /// set.
 const MIN_EXPLAINED_SHARE: f64 = 0.9;
+/// σ² is at least this share of the largest variance, so that the equations can be solved if the
+/// components explain everything.
+const MIN_NOISE_SHARE: f64 = 1e-9;
 
 /// What is needed from a model to fill missing cells.
 pub(crate) struct Imputer {
@@ -52,8 +55,7 @@ impl Imputer {
         let k = wanted.resolve(&squared, total).min(model.features().saturating_sub(1));
         let explained: f64 = squared.iter().take(k).sum();
         let noise = (total - explained).max(0.0) / (model.features() - k).max(1) as f64;
-        // Enough to keep the equations solvable when the components explain everything.
-        let least = 1e-9 * squared.first().copied().unwrap_or(0.0);
+        let least = MIN_NOISE_SHARE * squared.first().copied().unwrap_or(0.0);
         let ridge = squared.iter().take(k).map(|value| noise.max(least) / value).collect();
         let largest = squared.iter().take(k).map(|value| LARGEST_DEVIATION * (value / model.weight()).sqrt()).collect();
         let (mean, mean_low) = (model.mean().to_owned(), model.moments.mean_low.clone());

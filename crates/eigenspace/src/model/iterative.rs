@@ -150,7 +150,7 @@ struct Task<'a> {
 struct Found {
     leading: Leading,
     lost: f64,
-    doubt: f64,
+    failure_probability: f64,
 }
 
 impl Task<'_> {
@@ -205,15 +205,15 @@ impl Task<'_> {
             let round_off = 2.0 * rounding * (first * total).sqrt() * leading.values.len() as f64;
             let trace = (total - leading.values.sum()).max(0.0) + noise + round_off;
             if trace <= TRACE_IS_CLOSE * leading.next {
-                return Some(Found { leading, lost: trace, doubt: 0.0 });
+                return Some(Found { leading, lost: trace, failure_probability: 0.0 });
             }
             let left = remainder::<O, W>(operator, leading.vectors.view());
             if left.found > last * (1.0 + 1e-9) && addition < MAX_ADDITIONS {
                 krylov.also(left.directions.view());
                 continue;
             }
-            let doubt = if trace <= left.bound { 0.0 } else { FAILURE };
-            return Some(Found { leading, lost: trace.min(left.bound), doubt });
+            let failure_probability = if trace <= left.bound { 0.0 } else { FAILURE };
+            return Some(Found { leading, lost: trace.min(left.bound), failure_probability });
         }
         None
     }
@@ -235,9 +235,10 @@ impl Task<'_> {
     }
 
     fn model(self, factor: Array2<f64>, rounded: Rounding, found: Found, rounding: f64) -> EigenspaceModel {
-        let Found { leading, lost, doubt } = found;
+        let Found { leading, lost, failure_probability } = found;
         let bound = Bound::exact(self.absorbed.moments.features()).absorbed(self.moments, &self.absorbed);
-        let known = Known { moments: self.absorbed.moments, bound, lost, doubt, components: self.components };
+        let known =
+            Known { moments: self.absorbed.moments, bound, lost, failure_probability, components: self.components };
         known.model(factor, rounded, (&leading.values, leading.vectors.view()), rounding)
     }
 }
@@ -280,7 +281,7 @@ pub(crate) struct Known {
     /// A bound on the largest eigenvalue of what the directions leave out, and the probability that
     /// it does not hold.
     pub(crate) lost: f64,
-    pub(crate) doubt: f64,
+    pub(crate) failure_probability: f64,
     pub(crate) components: Components,
 }
 
@@ -293,7 +294,7 @@ impl Known {
         (values, vectors): (&Array1<f64>, ArrayView2<'_, f64>),
         rounding: f64,
     ) -> EigenspaceModel {
-        let Self { moments, bound, lost, doubt, components } = self;
+        let Self { moments, bound, lost, failure_probability, components } = self;
         let first = values.first().copied().unwrap_or(0.0);
         // What is left out was computed with rounded products, and with directions that are
         // orthonormal up to rounding.
@@ -305,7 +306,7 @@ impl Known {
             .rounded(rounded, &moments.scatter, first)
             .rounded(Rounding::whole(whole), &moments.scatter, first)
             .losing(lost)
-            .doubting(doubt);
+            .failing_with(failure_probability);
         let reduced = reduce(factor, Route::Products, Truncation::None, &moments);
         EigenspaceModel::from_reduced(moments, reduced, bound, components)
     }

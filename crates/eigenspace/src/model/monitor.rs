@@ -115,11 +115,11 @@ fn fisher(k: f64, nu: f64, confidence: f64) -> f64 {
         let x = chi_squared(k, confidence);
         return x / k * (1.0 + (x - k + 2.0) / (2.0 * nu));
     }
-    FisherSnedecor::new(k, nu).map_or(0.0, |f| f.inverse_cdf(confidence))
+    FisherSnedecor::new(k, nu).expect("k and ν are positive and finite").inverse_cdf(confidence)
 }
 
 fn chi_squared(freedom: f64, confidence: f64) -> f64 {
-    ChiSquared::new(freedom).map_or(0.0, |chi| chi.inverse_cdf(confidence))
+    ChiSquared::new(freedom).expect("the degrees of freedom are positive and finite").inverse_cdf(confidence)
 }
 
 impl Readings {

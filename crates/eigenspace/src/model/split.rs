@@ -47,6 +47,10 @@ use crate::rows::block::Block;
 const SUBTRACTED_SCATTER_FEATURES: usize = 128;
 /// The same if features have different scales.
 const DIFFERENT_SCALES_FEATURES: usize = 4096;
+/// A part may weigh more than the whole by this share, because sums of weights round.
+const PART_WEIGHT_TOLERANCE: f64 = 1e-9;
+/// Share of the total weight below which the weight of remaining rows is rounding.
+const REMAINING_WEIGHT_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 impl EigenspaceModel {
     /// The model of the rows of `self` without those of `part`.
@@ -60,11 +64,11 @@ impl EigenspaceModel {
             return Ok(self.clone());
         }
         let (whole_weight, part_weight) = (self.weight(), part.weight());
-        if part.count() > self.count() || part_weight > whole_weight * (1.0 + 1e-9) {
+        if part.count() > self.count() || part_weight > whole_weight * (1.0 + PART_WEIGHT_TOLERANCE) {
             return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
         }
         // Rows would remain, but their weight is below the rounding of the total weight.
-        if part.count() < self.count() && self.weight_without(part) <= 64.0 * f64::EPSILON * whole_weight {
+        if part.count() < self.count() && self.weight_without(part) <= REMAINING_WEIGHT_ROUNDING * whole_weight {
             return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
         }
         let everything = part.count() == self.count();
@@ -132,7 +136,7 @@ impl EigenspaceModel {
             scatter_noise: &self.bound.scatter_noise
                 + &part.bound.scatter_noise
                 + self.moments.scatter.mapv(|q| 8.0 * UNIT * q),
-            doubt: (self.bound.doubt + part.bound.doubt).min(1.0),
+            failure_probability: (self.bound.failure_probability + part.bound.failure_probability).min(1.0),
         };
         let q = &self.moments.scatter;
         // The three scatters that are subtracted are also sums for each feature.

@@ -140,10 +140,9 @@ pub enum Rank {
     AtMost(usize),
 }
 
-/// `usize::MAX`, which no number of directions reaches, is [`Rank::All`].
 impl From<usize> for Rank {
     fn from(rank: usize) -> Self {
-        if rank == usize::MAX { Self::All } else { Self::AtMost(rank) }
+        Self::AtMost(rank)
     }
 }
 

@@ -6,6 +6,7 @@
 //! A split subtracts weights, w₁ = w₃ − w₂. If the weight of the part is much larger than that of
 //! the rest, the first number has few correct digits of the rest, or none; the second has them.
 
+use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -45,13 +46,13 @@ pub enum WeightKind {
     Reliability,
 }
 
-impl WeightKind {
-    /// The text in files and settings: `frequency` or `reliability`.
-    pub fn name(self) -> &'static str {
-        match self {
+/// `frequency` or `reliability`.
+impl fmt::Display for WeightKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Frequency => "frequency",
             Self::Reliability => "reliability",
-        }
+        })
     }
 }
 

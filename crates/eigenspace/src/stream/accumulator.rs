@@ -10,7 +10,7 @@
 //! | up to 1,024 | count, mean and the D × D scatter S | an addition, without an eigenproblem; nothing is ever dropped |
 //! | more | a factor of at most `max_rank` rows, with its error bound | a compression of both factors |
 //!
-//! An accumulator is a stream that can also be merged (`join.rs`) and does not know the number of
+//! An accumulator is a stream that can also be merged (`merge.rs`) and does not know the number of
 //! features before the first row. Until there are enough rows to fill the buffer of the stream, the
 //! state is the rows themselves, so a small partition has a small state.
 //!

@@ -8,6 +8,7 @@
 //! Scatter and weight are scaled by the same factor, so variances do not change. The model equals
 //! batch PCA of all rows with weights f^age.
 
+use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
@@ -27,6 +28,18 @@ pub enum Forgetting {
     PerBlock(f64),
     /// The weight of a row is halved after this many rows.
     HalfLife(f64),
+}
+
+/// `never`, `0.99` (for each row), `block:0.9` or `half-life:500`.
+impl fmt::Display for Forgetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never => f.write_str("never"),
+            Self::PerRow(factor) => write!(f, "{factor:?}"),
+            Self::PerBlock(factor) => write!(f, "block:{factor:?}"),
+            Self::HalfLife(rows) => write!(f, "half-life:{rows:?}"),
+        }
+    }
 }
 
 impl FromStr for Forgetting {

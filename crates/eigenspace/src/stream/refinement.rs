@@ -321,8 +321,9 @@ impl Refinement {
         let trace = (moments.total() - linalg::squared_lengths(factor.view()).sum()).max(0.0)
             + scatter_noise
             + rounded.whole * factor.nrows() as f64;
-        let (lost, doubt) = if trace <= outside { (trace, 0.0) } else { (outside, model.bound.doubt) };
-        let known = Known { moments, bound, lost, doubt, components: model.components };
+        let (lost, failure_probability) =
+            if trace <= outside { (trace, 0.0) } else { (outside, model.bound.failure_probability) };
+        let known = Known { moments, bound, lost, failure_probability, components: model.components };
         known.model(factor, rounded, (&values, vectors.view()), rounding).carrying(&model.metadata)
     }
 }

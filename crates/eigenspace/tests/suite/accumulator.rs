@@ -3,7 +3,7 @@
 mod bytes;
 
 use eigenspace::{
-    Accumulator, Block, Engine, Error, FitOptions, Forgetting, Metadata, Missing, SparseRows, Truncation,
+    Accumulator, Block, Engine, Error, FitOptions, Forgetting, Metadata, Missing, Rank, SparseRows, Truncation,
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn lossless() -> [FitOptions; 4] {
     [
         base.clone(),
         base.clone().engine(Engine::Scatter).block_rows(4),
-        base.clone().engine(Engine::Factor).block_rows(4).max_rank(usize::MAX),
+        base.clone().engine(Engine::Factor).block_rows(4).max_rank(Rank::All),
         base.engine(Engine::Factor).block_rows(3),
     ]
 }

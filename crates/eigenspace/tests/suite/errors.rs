@@ -154,6 +154,7 @@ fn enormous_settings_are_harmless() {
     for options in [
         FitOptions::new().components(usize::MAX),
         FitOptions::new().max_rank(Rank::All).engine(Engine::Factor),
+        FitOptions::new().max_rank(usize::MAX).engine(Engine::Factor),
         FitOptions::new().block_rows(usize::MAX).engine(Engine::Factor),
         FitOptions::new().block_rows(usize::MAX),
         FitOptions::new().truncation(Truncation::FrequentDirections(usize::MAX)).engine(Engine::Factor),

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::support::Random;
 
 fn golden_path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v3.safetensors")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/model-v4.safetensors")
 }
 
 /// The model of the golden file, computed again.
@@ -49,7 +49,7 @@ fn the_golden_file_is_written() {
 }
 
 #[test]
-fn the_golden_file_of_version_3_is_read_for_ever() {
+fn the_golden_file_of_version_4_is_read_for_ever() {
     let model = EigenspaceModel::load(golden_path()).unwrap();
     let wanted = golden_model();
     assert_eq!((model.count(), model.rank(), model.n_components()), (12, 3, 2));
@@ -210,7 +210,7 @@ impl Forgery {
             ("weight", "F64", vec![], floats(&[3.0])),
             ("weight_low", "F64", vec![], floats(&[0.0])),
         ];
-        Self { components: "all".into(), version: 3, metadata: serde_json::from_str(METADATA).unwrap(), tensors }
+        Self { components: "all".into(), version: 4, metadata: serde_json::from_str(METADATA).unwrap(), tensors }
     }
 
     fn with(mut self, name: &str, shape: &[usize], data: Vec<u8>) -> Self {
@@ -224,7 +224,7 @@ impl Forgery {
         let text = |sum: &str| {
             let (components, metadata, version) = (&self.components, &self.metadata, self.version);
             format!(
-                r#"{{"center":"mean","components":"{components}","metadata":{metadata},"sha256":"{sum}","version":{version},"weights":"frequency"}}"#
+                r#"{{"centered":true,"components":"{components}","metadata":{metadata},"sha256":"{sum}","version":{version},"weight_kind":"frequency"}}"#
             )
         };
         hash.update(text(&"0".repeat(64)));
@@ -363,14 +363,14 @@ fn wrong_shapes_types_and_names_are_refused() {
         let (name, ..) = fewer.tensors.remove(missing);
         assert_eq!(refused(fewer), E::MissingTensor { name });
     }
-    for (version, hint) in [(2, "fit the model again"), (4, "update eigenspace")] {
+    for (version, hint) in [(3, "fit the model again"), (5, "update eigenspace")] {
         let other = Forgery { version, ..good() };
         let error = EigenspaceModel::from_bytes(&other.bytes()).unwrap_err();
-        assert_eq!(refused(other), E::Version { found: version, supported: 3 });
+        assert_eq!(refused(other), E::Version { found: version, supported: 4 });
         assert!(error.to_string().contains(&format!("format version is {version}")), "{error}");
         assert!(error.hint().unwrap().contains(hint), "{:?}", error.hint());
     }
-    for strange in ["number 0", "number", "some", "all 1", "share 2.0"] {
+    for strange in ["0", "number 50", "", "some", "all 1", "2.0", "-1"] {
         let strange = Forgery { components: strange.into(), ..good() };
         assert_eq!(refused(strange), E::Metadata { key: "components" });
     }
@@ -493,10 +493,11 @@ fn the_tables_of_the_format_name_what_a_saved_model_holds() {
         tensors.push([name.clone(), tensor["dtype"].as_str().unwrap().into(), format!("[{}]", shape.join(", "))]);
     }
     tensors.sort();
-    // Only models that were fitted iteratively have a doubt
+    // Only models that were fitted iteratively have it
     // (`iterative::the_confidence_follows_a_model_into_files_and_merges`).
-    let (doubt, always): (Vec<_>, Vec<_>) = documented("Tensors").into_iter().partition(|[name, ..]| name == "doubt");
-    assert_eq!((tensors, doubt.len()), (always, 1));
+    let (optional, always): (Vec<_>, Vec<_>) =
+        documented("Tensors").into_iter().partition(|[name, ..]| name == "failure_probability");
+    assert_eq!((tensors, optional.len()), (always, 1));
     let names = |object: &serde_json::Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let first = |heading: &str| documented(heading).into_iter().map(|[name, ..]| name).collect::<Vec<_>>();
     let ours: serde_json::Value = serde_json::from_str(header["__metadata__"]["eigenspace"].as_str().unwrap()).unwrap();

@@ -1,6 +1,9 @@
 //! Settings as text, the same in the command and in Python.
 
-use eigenspace::{Engine, Forgetting, Method, Missing, Rank, Truncation, WeightKind};
+use std::fmt::{Debug, Display};
+use std::str::FromStr;
+
+use eigenspace::{Components, Engine, Forgetting, Method, Missing, Rank, Truncation, WeightKind};
 
 #[test]
 fn every_word_means_its_setting() {
@@ -21,24 +24,26 @@ fn every_word_means_its_setting() {
 
 #[test]
 fn a_setting_is_printed_as_the_word_that_means_it() {
-    for rule in [
-        Truncation::None,
-        Truncation::Rank(100),
-        Truncation::Energy(0.1 + 0.2),
-        Truncation::Tolerance(1e-6),
-        Truncation::FrequentDirections(7),
-    ] {
-        assert_eq!(rule.to_string().parse::<Truncation>().ok(), Some(rule));
+    fn check<T: Copy + Debug + Display + FromStr + PartialEq>(settings: &[T]) {
+        for setting in settings {
+            assert_eq!(setting.to_string().parse().ok(), Some(*setting), "{setting}");
+        }
     }
-    for engine in [Engine::Auto, Engine::Factor, Engine::Scatter] {
-        assert_eq!(engine.to_string().parse::<Engine>().ok(), Some(engine));
-    }
-    for policy in [Missing::Refuse, Missing::Skip, Missing::Impute] {
-        assert_eq!(policy.to_string().parse::<Missing>().ok(), Some(policy));
-    }
-    for rank in [Rank::All, Rank::AtMost(100)] {
-        assert_eq!(rank.to_string().parse::<Rank>().ok(), Some(rank));
-    }
+    use Truncation::{Energy, FrequentDirections, Tolerance};
+    check(&[Truncation::None, Truncation::Rank(100), Energy(0.1 + 0.2), Tolerance(1e-6), FrequentDirections(7)]);
+    check(&[Engine::Auto, Engine::Factor, Engine::Scatter]);
+    check(&[Missing::Refuse, Missing::Skip, Missing::Impute]);
+    check(&[Rank::All, Rank::AtMost(100), Rank::AtMost(usize::MAX)]);
+    check(&[Components::All, Components::Number(1), Components::Share(1.0), Components::Share(1e-9)]);
+    check(&[
+        Forgetting::Never,
+        Forgetting::PerRow(1.0),
+        Forgetting::PerRow(0.1 + 0.2),
+        Forgetting::PerBlock(1e-9),
+        Forgetting::HalfLife(500.0),
+    ]);
+    check(&[Method::Auto, Method::Svd, Method::Covariance, Method::Gram, Method::Iterative]);
+    check(&[WeightKind::Frequency, WeightKind::Reliability]);
 }
 
 #[test]

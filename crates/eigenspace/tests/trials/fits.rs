@@ -2,7 +2,7 @@
 //! model.
 
 use eigenspace::{
-    Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Forgetting, Method, Truncation,
+    Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Forgetting, Method, Rank, Truncation,
 };
 use ndarray::{Array2, Axis};
 
@@ -108,9 +108,9 @@ pub(crate) fn options(random: &mut Random, source: &Source) -> (FitOptions, Forg
         lossless &= engine != Engine::Factor;
     }
     if engine == Engine::Factor && random.one_in(2) {
-        let rank = if random.one_in(5) { usize::MAX } else { random.within(1..=features) };
+        let rank = if random.one_in(5) { Rank::All } else { random.within(1..=features).into() };
         options = options.max_rank(rank);
-        lossless &= rank >= features;
+        lossless &= [Rank::All, Rank::AtMost(features)].contains(&rank);
     }
     if engine == Engine::Factor && random.one_in(3) {
         let rule = truncation(random, features);

@@ -8,15 +8,15 @@ use crate::model::moments::Moments;
 use crate::model::weight::Weight;
 
 #[test]
-fn a_doubt_is_written_only_if_there_is_one() {
+fn a_probability_of_failure_is_written_only_if_there_is_one() {
     let proven = EigenspaceModel::empty(2);
-    assert!(parse(&proven.to_bytes()).is_ok_and(|(_, _, file)| file.tensor("doubt").is_err()));
-    for (doubt, expected) in [(1e-12, 1e-12), (1.0, 1.0), (1.5, 1.0)] {
-        let bound = Bound { doubt, ..proven.bound.clone() };
+    assert!(parse(&proven.to_bytes()).is_ok_and(|(_, _, file)| file.tensor("failure_probability").is_err()));
+    for (failure_probability, expected) in [(1e-12, 1e-12), (1.0, 1.0), (1.5, 1.0)] {
+        let bound = Bound { failure_probability, ..proven.bound.clone() };
         let bytes = EigenspaceModel { bound, ..proven.clone() }.to_bytes();
         let (read, _, file) = parse(&bytes).expect("a model");
-        assert!(file.tensor("doubt").is_ok());
-        assert_eq!(read.bound.doubt, expected);
+        assert!(file.tensor("failure_probability").is_ok());
+        assert_eq!(read.bound.failure_probability, expected);
     }
 }
 

@@ -162,7 +162,7 @@ struct Array {
     store: Store,
     /// The next row.
     next: u64,
-    /// A buffer for the bytes of a reader.
+    /// Number of bytes of the array that a reader has returned.
     arrived: u64,
 }
 

@@ -4,8 +4,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
 use crate::io::error::Error;
-use crate::io::error::at;
-use crate::io::source::{Columns, RowBlock, RowSource, SourceError};
+use crate::io::source::{Columns, RowBlock, RowSource};
 
 /// Size of a block in bytes, as f64.
 const BLOCK_BYTES: usize = 8 << 20;
@@ -69,6 +68,6 @@ impl Iterator for Prefetch {
         }
         // The thread has ended, either at the end of the rows or because a decoder panicked.
         let broke_down = self.reader.take().is_some_and(|reader| reader.join().is_err());
-        broke_down.then(|| Err(at("")(SourceError::Internal)))
+        broke_down.then_some(Err(Error::Reader))
     }
 }

@@ -22,7 +22,7 @@ impl Sequence {
     /// theirs.
     pub(super) fn open(paths: Vec<PathBuf>, options: ReadOptions) -> Result<Self, Error> {
         let mut later = VecDeque::from(paths);
-        let first = later.pop_front().ok_or_else(|| at("")(SourceError::NoFiles))?;
+        let first = later.pop_front().ok_or(Error::NoInputs)?;
         let current = open_one(&first, &options)?;
         let mut columns = current.columns().clone();
         let mut rows = current.rows();

@@ -20,7 +20,7 @@ fn bound(first: f64) -> Bound {
         feature_noise: next(40.0),
         mean_noise: next(50.0),
         scatter_noise: next(60.0),
-        doubt: (first + 70.0) * U,
+        failure_probability: (first + 70.0) * U,
     }
 }
 
@@ -42,7 +42,12 @@ fn all_near(a: &Array1<f64>, b: &Array1<f64>) -> bool {
 #[track_caller]
 fn same(found: &Bound, expected: &Bound) {
     assert!(near(found.noise, expected.noise), "noise: {:e}, not {:e}", found.noise, expected.noise);
-    assert!(near(found.doubt, expected.doubt), "doubt: {:e}, not {:e}", found.doubt, expected.doubt);
+    assert!(
+        near(found.failure_probability, expected.failure_probability),
+        "failure_probability: {:e}, not {:e}",
+        found.failure_probability,
+        expected.failure_probability
+    );
     for (name, found, expected) in [
         ("lost", &found.lost, &expected.lost),
         ("surplus", &found.surplus, &expected.surplus),
@@ -93,7 +98,7 @@ fn the_error_of_a_mean_is_scaled_by_the_root_of_a_weight() {
         feature_noise: array![160.0, 164.0, 168.0] * U,
         mean_noise: array![100.0, 102.0, 104.0] * U,
         scatter_noise: array![240.0, 244.0, 248.0] * U,
-        doubt: 70.0 * U,
+        failure_probability: 70.0 * U,
     };
     same(&bound(0.0).scaled(4.0), &expected);
 }
@@ -110,7 +115,7 @@ fn other_units_multiply_scatters_by_squares() {
         mean_noise: array![100.0, 153.0, 26.0] * U,
         // κ and the scatter are multiplied by squares, and the scatter rounds by 4 u.
         scatter_noise: array![240.0 + 80.0, 549.0 + 252.0, 15.5 + 16.0] * U,
-        doubt: 70.0 * U,
+        failure_probability: 70.0 * U,
     };
     same(&bound(0.0).rescaled(scales.view(), &q), &expected);
     // A feature without rounding has none in other units, and ρ need not be above the largest ν.
@@ -201,7 +206,7 @@ fn two_sets_of_rows_add_their_bounds_and_the_error_of_their_means() {
         feature_noise: array![180.0, 182.0, 184.0] * U,
         mean_noise: &one.mean_noise * own + &two.mean_noise * others + &rounded,
         scatter_noise: array![224.0, 230.0, 240.0] * U,
-        doubt: 240.0 * U,
+        failure_probability: 240.0 * U,
     };
     same(&one.combined(&two, (1.0, 3.0), &q, &c), &combined.shifted(&c, &off, &q));
 }
@@ -262,6 +267,13 @@ fn the_largest_of_no_numbers_is_zero() {
 
 #[test]
 fn doubts_are_added_up_to_certainty() {
-    let some = Bound::exact(2).doubting(0.25);
-    assert_eq!((some.doubt, some.clone().doubting(0.5).doubt, some.doubting(0.875).doubt), (0.25, 0.75, 1.0));
+    let some = Bound::exact(2).failing_with(0.25);
+    assert_eq!(
+        (
+            some.failure_probability,
+            some.clone().failing_with(0.5).failure_probability,
+            some.failing_with(0.875).failure_probability
+        ),
+        (0.25, 0.75, 1.0)
+    );
 }

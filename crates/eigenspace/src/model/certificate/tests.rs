@@ -24,7 +24,7 @@ fn certificate() -> Certificate {
         total: 40.0,
         total_noise: 2.0,
         trace_noise: 0.25,
-        doubt: 0.125,
+        failure_probability: 0.125,
     }
 }
 
@@ -146,7 +146,7 @@ fn a_certificate_collects_the_bounds_of_its_model() {
         feature_noise: array![1.0, 2.0, 4.0] * U,
         mean_noise: Array1::zeros(3),
         scatter_noise: array![8.0, 16.0, 32.0] * U,
-        doubt: 0.25,
+        failure_probability: 0.25,
     };
     let certificate = model(&[16.0, 4.0], array![10.0, 20.0, 5.0], bound.clone()).certificate();
     assert_eq!((certificate.lost, certificate.surplus, certificate.truncated), (5.0, 0.0, true));

@@ -133,7 +133,7 @@ fn differences_of_two_words_keep_the_second() {
 #[test]
 fn kinds_of_weights_are_read_by_their_names() {
     for kind in [WeightKind::Frequency, WeightKind::Reliability] {
-        assert_eq!(kind.name().parse::<WeightKind>().ok(), Some(kind));
+        assert_eq!(kind.to_string().parse::<WeightKind>().ok(), Some(kind));
     }
     assert!("often".parse::<WeightKind>().is_err());
 }

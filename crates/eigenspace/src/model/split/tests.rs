@@ -40,7 +40,7 @@ fn bound(first: f64) -> Bound {
         feature_noise: next(40.0),
         mean_noise: next(50.0),
         scatter_noise: next(60.0),
-        doubt: (first + 70.0) * U,
+        failure_probability: (first + 70.0) * U,
     }
 }
 
@@ -57,7 +57,7 @@ fn all_near(found: &Array1<f64>, expected: &Array1<f64>) {
 #[track_caller]
 fn same(found: &Bound, expected: &Bound) {
     near(found.noise, expected.noise);
-    near(found.doubt, expected.doubt);
+    near(found.failure_probability, expected.failure_probability);
     all_near(&found.lost, &expected.lost);
     all_near(&found.surplus, &expected.surplus);
     all_near(&found.feature_noise, &expected.feature_noise);
@@ -81,7 +81,7 @@ fn the_bound_of_the_rest_is_that_of_both_and_of_their_means() {
             feature_noise: array![180.0, 182.0, 184.0] * U,
             mean_noise: &whole.bound.mean_noise * two + &part.bound.mean_noise * one + &rounded,
             scatter_noise: array![220.0 + 72.0, 222.0 + 128.0, 224.0 + 8.0] * U,
-            doubt: 240.0 * U,
+            failure_probability: 240.0 * U,
         };
         let mut expected = added.shifted(&c, &off, &q).summed(8.0 * U, &q);
         expected.feature_noise = &expected.feature_noise + &expected.scatter_noise;

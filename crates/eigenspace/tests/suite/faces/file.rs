@@ -26,7 +26,7 @@ fn sample() -> Recognizer {
 }
 
 fn golden_path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/recognizer-v1.safetensors")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/recognizer-v2.safetensors")
 }
 
 /// The recognizer of the golden file, computed again.
@@ -60,7 +60,7 @@ fn the_golden_recognizer_is_written() {
 }
 
 #[test]
-fn the_golden_recognizer_of_version_1_is_read_for_ever() {
+fn the_golden_recognizer_of_version_2_is_read_for_ever() {
     let (found, wanted) = (Recognizer::load(golden_path()).unwrap(), golden_recognizer());
     assert_eq!((found.people(), found.options()), (wanted.people(), wanted.options()));
     let names =
@@ -166,8 +166,9 @@ fn a_forged_header_is_refused_where_it_contradicts_the_rest() {
     let bytes = sample().to_bytes();
     assert_eq!(Recognizer::from_bytes(&forged(&bytes, "\"seed\":9", "\"seed\":10")).unwrap().options().get_seed(), 10);
     for (from, to) in [
-        ("\"version\":1", "\"version\":2"),
-        ("\"version\":1", "\"version\":\"x\""),
+        ("\"version\":2", "\"version\":1"),
+        ("\"version\":2", "\"version\":3"),
+        ("\"version\":2", "\"version\":\"x\""),
         ("\"p1\"", "\"p0\""),
         ("\"p2\"", "\"p2\",\"p3\""),
         ("[\"p0\",\"p1\",\"p2\"]", "[]"),

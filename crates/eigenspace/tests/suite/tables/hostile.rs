@@ -8,10 +8,10 @@ use arrow_array::types::Int8Type;
 use arrow_array::{Float64Array, RecordBatch};
 use eigenspace::internal::Prefetch;
 use eigenspace::io::Error;
-use eigenspace::io::source::{self, Columns, ReadOptions, RowBlock, RowSource, SourceError};
+use eigenspace::io::source::{self, Columns, ReadOptions, RowBlock, RowSource};
 
 use super::parquet_and_arrow::{table, written};
-use super::{anew, directory, read_after, refusal, told};
+use super::{anew, directory, read_after, refusal};
 use crate::support::Random;
 
 /// A small table with a column of each kind that has its own decoder.
@@ -133,9 +133,16 @@ fn a_reader_that_panics_is_an_error_after_the_rows_before() {
     let mut blocks = Prefetch::with_rows(Box::new(Panicking { rows, blocks: 0 }), 2);
     assert_eq!(blocks.next().unwrap().unwrap().rows(), 2);
     let error = blocks.next().unwrap().unwrap_err();
-    assert!(matches!(error, Error::Source { source: SourceError::Internal, .. }));
-    assert_eq!(told(&error), "internal error in the reader of this file; please report this");
+    assert!(matches!(error, Error::Reader));
+    assert_eq!(error.to_string(), "internal error in the reader of the rows; please report this");
     assert!(blocks.next().is_none());
+}
+
+#[test]
+fn no_inputs_are_refused_in_words_without_an_empty_path() {
+    let error = source::open::<&Path>(&[], &ReadOptions::new()).err().unwrap();
+    assert!(matches!(error, Error::NoInputs) && error.hint().is_some());
+    assert_eq!(error.to_string(), "cannot read rows: no input was given");
 }
 
 #[test]
