@@ -36,6 +36,17 @@ impl EigenspaceModel {
         Ok(self.all_singular_values().iter().take(k).map(|s| s * s / divisor).collect())
     }
 
+    /// The sample variance of each component; 0 if there is only one row.
+    pub(crate) fn sample_variance(&self) -> Result<Array1<f64>, Error> {
+        if self.count() > 1 { self.explained_variance(1.0) } else { Ok(Array1::zeros(self.n_components())) }
+    }
+
+    /// The standard deviation of the scores along each component (ddof = 1); 0 if there is only one
+    /// row.
+    pub(crate) fn score_deviations(&self) -> Result<Array1<f64>, Error> {
+        Ok(self.sample_variance()?.mapv(f64::sqrt))
+    }
+
     /// The share of the total variance along each component.
     pub fn explained_variance_ratio(&self) -> Array1<f64> {
         let total = self.moments.total();

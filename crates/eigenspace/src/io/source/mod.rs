@@ -85,7 +85,8 @@ mod unsupported;
 mod weighted;
 
 pub use crate::io::source_error::{Needed, Place, SourceError};
-pub use block::{Columns, Origin, RowBlock, Values};
+pub use crate::rows::values::Values;
+pub use block::{Columns, Origin, RowBlock};
 pub use notice::Notice;
 #[cfg(feature = "files")]
 pub use open::open;
