@@ -15,7 +15,6 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use crate::error::Error;
 use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::model::moments::Moments;
 use crate::model::truncation::Components;
 use crate::model::weight::WeightKind;
 use crate::rows::block::{self, Block};
@@ -194,7 +193,7 @@ impl EigenspaceModel {
 
     /// The same model with another kind of weights; only variances with a `ddof` differ.
     pub fn with_weight_kind(&self, weights: WeightKind) -> Self {
-        Self { moments: Moments { weights, ..self.moments.clone() }, ..self.clone() }
+        Self { moments: self.moments.clone().weighing(weights), ..self.clone() }
     }
 }
 

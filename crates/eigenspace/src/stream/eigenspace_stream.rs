@@ -17,13 +17,12 @@ use crate::error::Error;
 use crate::linalg::{self, Card};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
-use crate::model::moments::Moments;
 use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Cut, Truncation};
 use crate::rows::block::{Block, rows_per_task};
 use crate::rows::missing::Missing;
 use crate::stream::cache::ReadCache;
-use crate::stream::factor::{Factor, Rule};
+use crate::stream::factor::Rule;
 use crate::stream::impute::{self, impute};
 use crate::stream::on_card::OnCard;
 use crate::stream::options::FitOptions;
@@ -245,9 +244,9 @@ impl EigenspaceStream {
         let weights = self.state.buffer.weights(forgetting, now);
         self.fill_missing(weights.as_deref())?;
         if self.plan.engine == Engine::Scatter
-            && let EngineState::Factor(Factor { moments: Moments { imputed, .. }, .. }) = self.state.engine
+            && let EngineState::Factor(factor) = &self.state.engine
         {
-            let nothing = Moments { imputed, ..self.options.nothing(self.features()) };
+            let nothing = factor.moments.emptied(self.options.nothing(self.features()));
             self.state.engine = EngineState::Scatter(Scatter::empty(nothing));
         }
         let cut = cut_of(self.plan, &self.options);
@@ -283,12 +282,13 @@ impl EigenspaceStream {
             return Ok(());
         }
         let newly_observed = impute::newly_observed(self.state.buffer.raw(), weights, &self.state.unseen);
-        impute::set_earlier_means(self.state.moments_mut(), &newly_observed);
+        // In the earlier rows, these features were constant.
+        self.state.moments_mut().set_constants(&newly_observed);
         newly_observed.iter().for_each(|(j, _)| self.state.unseen[*j] = false);
         let (imputer, components) = (self.imputer()?, self.options.components);
         let origin = self.options.about_origin;
         let filled = impute(self.state.buffer.raw_mut(), weights, imputer, components, origin)?;
-        self.state.moments_mut().imputed += filled;
+        self.state.moments_mut().count_imputed(filled);
         Ok(())
     }
 }

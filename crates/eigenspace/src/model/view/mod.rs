@@ -129,7 +129,7 @@ impl View {
     /// 0.95, or [`Components::All`]. The directions are shared with this view, not copied.
     pub fn with_components(mut self, components: impl Into<Components>) -> Result<Self, Error> {
         let components = components.into().check()?;
-        Arc::make_mut(&mut self.raw).components = components;
+        Arc::make_mut(&mut self.raw).set_components(components);
         if let Some(scaled) = &mut self.scaled {
             Arc::make_mut(scaled).set_components(components);
         }
