@@ -157,16 +157,10 @@ impl EigenspaceStream {
             return self.absorb_on_card(block);
         }
         let selected = block.admit(self.features(), self.options.missing)?;
-        self.count().checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
-        if selected.is_empty() {
-            return Ok(());
-        }
-        self.cache.outdate();
-        let by_row = self.options.forgetting.by_row();
-        self.state.clock += u64::from(!by_row);
+        self.begin_update(selected.len())?;
         // The scatter engine collects rows dense, even if they are sparse.
         let sparse = block.sparse().is_some() && self.plan.engine == Engine::Factor;
-        if self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() != sparse {
+        if !selected.is_empty() && self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() != sparse {
             self.flush()?;
         }
         let mut rest = &selected[..];
@@ -176,11 +170,20 @@ impl EigenspaceStream {
             }
             let free = self.free_rows();
             let (which, later) = rest.split_at(free.min(rest.len()));
-            let clock = self.state.clock;
-            let time = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
-            self.state.buffer.append(&block, which, sparse, free, time);
-            self.state.clock += if by_row { which.len() as u64 } else { 0 };
+            let (forgetting, clock) = (self.options.forgetting, self.state.clock);
+            self.state.buffer.append(&block, which, sparse, free, forgetting.times(clock));
+            self.state.clock = forgetting.after_rows(clock, which.len());
             rest = later;
+        }
+        Ok(())
+    }
+
+    /// Begins an update with this number of rows, if there are any.
+    pub(crate) fn begin_update(&mut self, rows: usize) -> Result<(), Error> {
+        self.count().checked_add(rows as u64).ok_or(Error::CountOverflow)?;
+        if rows > 0 {
+            self.cache.outdate();
+            self.state.clock = self.options.forgetting.at_update(self.state.clock);
         }
         Ok(())
     }

@@ -64,7 +64,7 @@ mod parquet;
 mod pgm;
 #[cfg(feature = "csv")]
 mod plain;
-#[cfg(feature = "npy")]
+#[cfg(any(feature = "npy", feature = "parquet"))]
 mod positioned;
 pub(crate) mod prefetch;
 pub(crate) mod raw;

@@ -14,7 +14,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice, concat
 
 use crate::device_error::DeviceError;
 use crate::error::Error;
-use crate::linalg::{Card, Make, Matrix, Real, RowsOnCard};
+use crate::linalg::{Card, Matrix, Real, RowsOnCard};
 use crate::model::projectable::Projection;
 use crate::model::scores::{check_fits, fitting};
 use crate::rows::block::{self, Block};
@@ -74,16 +74,8 @@ impl ViewOnCard {
         let all: Vec<usize> = (0..rows.nrows()).collect();
         let mut out = Array2::zeros((rows.nrows(), k));
         for (which, mut out) in all.chunks(piece).zip(out.axis_chunks_iter_mut(Axis(0), piece)) {
-            let wide = |start: usize, cells: &mut [f64]| {
-                rows.write_cells(which, start, cells);
-                block::acceptable_cells(cells)
-            };
-            let narrow = |start: usize, cells: &mut [f32]| {
-                rows.write_narrow_cells(which, start, cells);
-                block::acceptable_cells(cells)
-            };
-            let make = if rows.fit_f32() { Make::Narrow(&narrow) } else { Make::Wide(&wide) };
-            if !self.card.upload_made(&mut home[..which.len() * features], false, make, &mut x, 0)? {
+            let home = &mut home[..which.len() * features];
+            if !rows.made(which, |make| self.card.upload_made(home, false, make, &mut x, 0))? {
                 rows.unweighted().check(features)?; // names the cell
             }
             let scores = self.products(onto, &mut x, which.len())?;
