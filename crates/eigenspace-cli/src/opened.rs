@@ -9,8 +9,6 @@ use eigenspace::io::source::{RowBlock, Values};
 use eigenspace::{
     Components, Device, DistancesKept, EigenspaceModel, Error, ImageShape, Limits, Metadata, Missing, Readings, View,
 };
-#[cfg(feature = "explore")]
-use ndarray::Array1;
 
 use crate::failure::Failure;
 use crate::{memory, rows, warn};
@@ -22,16 +20,6 @@ pub(crate) struct Opened {
     /// How a recognizer takes pixels; nothing if the file is not a recognizer. Models derived from
     /// one are not.
     recognizer: Option<Pixels>,
-}
-
-/// Runs an expression on a view of rows in either precision. The result has that precision.
-macro_rules! in_precision {
-    ($values:expr, $rows:ident => $body:expr) => {
-        match $values {
-            Values::F32($rows) => Values::F32($body),
-            Values::F64($rows) => Values::F64($body),
-        }
-    };
 }
 
 impl Opened {
@@ -161,23 +149,23 @@ impl Opened {
     pub(crate) fn preprocessed<'a>(&self, rows: &'a Values) -> Cow<'a, Values> {
         match self.recognizer {
             None | Some(Pixels::Raw) => Cow::Borrowed(rows),
-            Some(pixels) => Cow::Owned(Values::F64(pixels.apply(rows.to_f64()))),
+            Some(pixels) => Cow::Owned(pixels.apply(rows.to_f64()).into()),
         }
     }
 
     /// The scores of rows.
     pub(crate) fn project(&self, rows: &Values) -> Result<Values, Error> {
-        Ok(in_precision!(&*self.preprocessed(rows), rows => self.view.project(rows.view())?))
+        self.view.project(&*self.preprocessed(rows))
     }
 
     /// The rows reconstructed from scores.
     pub(crate) fn reconstruct(&self, scores: &Values) -> Result<Values, Error> {
-        Ok(in_precision!(scores, scores => self.view.reconstruct(scores.view())?))
+        self.view.reconstruct(scores)
     }
 
     /// T² and Q of rows.
     #[cfg(feature = "explore")]
-    pub(crate) fn readings(&self, rows: &Values) -> Result<(Array1<f64>, Array1<f64>), Error> {
+    pub(crate) fn readings(&self, rows: &Values) -> Result<Readings, Error> {
         self.view.readings(&*self.preprocessed(rows))
     }
 
@@ -193,10 +181,10 @@ impl Opened {
 
     /// A block without the rows that the view skips because of missing cells.
     pub(crate) fn without_skipped<'a>(&self, block: &'a RowBlock) -> Cow<'a, RowBlock> {
-        let kept = self.view.kept(&block.values);
-        if kept.len() == block.rows() {
+        let usable = self.view.usable_rows(&block.values);
+        if usable.len() == block.rows() {
             return Cow::Borrowed(block);
         }
-        Cow::Owned(rows::select(block, &kept))
+        Cow::Owned(block.select(&usable))
     }
 }

@@ -238,7 +238,7 @@ pub(crate) fn strip_of(opened: &Opened, row: &Values, steps: &[usize], title: &s
     let (mut originals, mut rebuilt, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
     for k in kept {
         let first: Array2<f64> = scores.slice_axis(Axis(1), Slice::from(..k)).to_owned();
-        let again = all.reconstruct(&Values::F64(first))?.to_f64();
+        let again = all.reconstruct(&Values::from(first))?.to_f64();
         let again = again.row(0);
         columns.push(format!("k = {k}"));
         originals.push(original.to_vec());

@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 use eigenspace::Metadata;
 use eigenspace::internal::{self, AtomicFile, Prefetch};
 use eigenspace::io::Error;
-use eigenspace::io::source::{
-    self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Values, Weighted,
-};
-use ndarray::Axis;
+use eigenspace::io::source::{self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
 
 use crate::args::{Input, MissingName};
 use crate::failure::Failure;
@@ -213,21 +210,6 @@ pub(crate) fn located(error: anyhow::Error, block: &RowBlock, columns: &Columns)
         Ok(error) => block.origin.locate(error, columns).into(),
         Err(other) => other,
     }
-}
-
-/// A block of only these of its rows.
-pub(crate) fn select(block: &RowBlock, rows: &[usize]) -> RowBlock {
-    let mut block = block.clone();
-    let chosen = |list: Option<Vec<String>>| list.map(|list| rows.iter().map(|&i| list[i].clone()).collect());
-    block.labels = chosen(block.labels);
-    block.origin.names = chosen(block.origin.names);
-    block.origin.lines = block.origin.lines.map(|lines| rows.iter().map(|&i| lines[i]).collect());
-    block.weights = block.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
-    block.values = match block.values {
-        Values::F32(values) => Values::F32(values.select(Axis(0), rows)),
-        Values::F64(values) => Values::F64(values.select(Axis(0), rows)),
-    };
-    block
 }
 
 /// Opens a text file for reading while it grows, or standard input; its rows must have the columns

@@ -76,14 +76,27 @@ pub(crate) enum View<'a> {
     Sparse(SparseRows<'a>),
 }
 
+/// Evaluates the first expression with dense rows of either precision, or the second one with
+/// sparse rows.
+macro_rules! each {
+    ($rows:expr, $dense:ident => $body:expr, $sparse:ident => $other:expr) => {
+        match $rows {
+            $crate::rows::View::F64($dense) => $body,
+            $crate::rows::View::F32($dense) => $body,
+            $crate::rows::View::Sparse($sparse) => $other,
+        }
+    };
+}
+pub(crate) use each;
+
 /// An array of Python from what is computed of rows, in the precision that they are projected in.
 macro_rules! array_of {
     ($py:expr, $rows:expr, $name:ident => $computed:expr) => {
-        match $rows {
-            $crate::rows::View::F64($name) => $computed.into_pyarray($py).into_any(),
-            $crate::rows::View::F32($name) => $computed.into_pyarray($py).into_any(),
-            $crate::rows::View::Sparse($name) => $computed.into_pyarray($py).into_any(),
-        }
+        $crate::rows::each!(
+            $rows,
+            $name => $computed.into_pyarray($py).into_any(),
+            $name => $computed.into_pyarray($py).into_any()
+        )
     };
 }
 pub(crate) use array_of;
@@ -91,11 +104,7 @@ pub(crate) use array_of;
 impl<'a> View<'a> {
     /// The rows as a block, with weights if there are any.
     pub(crate) fn block(self, weights: Option<&'a [f64]>) -> Block<'a> {
-        let block = match self {
-            Self::F64(rows) => Block::from(rows),
-            Self::F32(rows) => Block::from(rows),
-            Self::Sparse(rows) => Block::from(rows),
-        };
+        let block = each!(self, rows => Block::from(rows), rows => Block::from(rows));
         match weights {
             Some(weights) => block.weighted(weights),
             None => block,

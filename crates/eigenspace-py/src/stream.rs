@@ -12,7 +12,7 @@ use crate::memory::{self, affordable, decomposition};
 use crate::metadata::Metadata;
 use crate::model::{Model, to_python};
 use crate::options::Settings;
-use crate::rows::{Rows, View, checked, weights};
+use crate::rows::{Rows, View, checked, each, weights};
 use crate::shared::Shared;
 
 /// The most dense rows that an update holds at a time if memory is short.
@@ -178,15 +178,9 @@ impl Stream {
     fn project_few<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rows = Rows::of(rows)?;
         let held = cells_to_read;
-        Ok(match checked(py, rows.view())? {
-            View::F64(rows) => {
-                self.with(py, held, |stream| stream.project_few(rows))?.map(|z| z.into_pyarray(py).into_any())
-            }
-            View::F32(rows) => {
-                self.with(py, held, |stream| stream.project_few(rows))?.map(|z| z.into_pyarray(py).into_any())
-            }
-            View::Sparse(_) => None,
-        })
+        Ok(each!(checked(py, rows.view())?, rows => {
+            self.with(py, held, |stream| stream.project_few(rows))?.map(|scores| scores.into_pyarray(py).into_any())
+        }, _sparse => None))
     }
 
     /// Rows absorbed.

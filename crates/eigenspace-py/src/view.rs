@@ -2,14 +2,15 @@
 
 use eigenspace::Missing;
 use eigenspace::internal::RowsOnCard;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
+use numpy::ndarray::ArrayView2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2, ToPyArray};
 use pyo3::prelude::*;
 
 use crate::compute::{compute, compute_here};
 use crate::errors::refusal;
 use crate::memory::{self, affordable};
 use crate::model::Model;
-use crate::rows::{Rows, View as RowView, array_of, checked, matrix};
+use crate::rows::{Rows, View as RowView, array_of, checked, each, matrix};
 
 /// A view of a model, which computes everything that estimators report. Errors count rows from
 /// `first`.
@@ -157,21 +158,11 @@ impl View {
     ) -> PyResult<()> {
         let view = self.0.clone().whiten(whiten);
         let scores = Rows::of(scores)?;
-        match checked(py, scores.view())? {
-            RowView::F64(scores) => {
-                let mut out = out.cast::<PyArray2<f64>>()?.try_readwrite()?;
-                let out = out.as_array_mut();
-                compute(py, self.cells_of_scores(scores.nrows()), || view.reconstruct_into(scores, out))
-            }
-            RowView::F32(scores) => {
-                let mut out = out.cast::<PyArray2<f32>>()?.try_readwrite()?;
-                let out = out.as_array_mut();
-                compute(py, self.cells_of_scores(scores.nrows()), || view.reconstruct_into(scores, out))
-            }
-            RowView::Sparse(_) => {
-                Err(refusal(py, "cannot reconstruct rows from sparse scores", "call toarray() first"))
-            }
-        }
+        each!(checked(py, scores.view())?, scores => {
+            let mut out = writable(scores, out)?;
+            let out = out.as_array_mut();
+            compute(py, self.cells_of_scores(scores.nrows()), || view.reconstruct_into(scores, out))
+        }, _sparse => Err(refusal(py, "cannot reconstruct rows from sparse scores", "call toarray() first")))
     }
 
     /// Return T² and Q of each row.
@@ -185,8 +176,8 @@ impl View {
         let view = self.0.clone().missing(policy(py, missing)?);
         let rows = matrix(rows)?;
         let rows = rows.as_array();
-        let (hotelling, squared_distance) = compute(py, self.cells_of_rows(rows.nrows()), || view.readings(rows))?;
-        Ok([hotelling.into_pyarray(py), squared_distance.into_pyarray(py)])
+        let readings = compute(py, self.cells_of_rows(rows.nrows()), || view.readings(rows))?;
+        Ok([readings.hotelling.into_pyarray(py), readings.squared_distance.into_pyarray(py)])
     }
 
     /// Return the log-likelihood of each row under probabilistic PCA.
@@ -249,6 +240,14 @@ impl View {
     fn cells_of_covariance(&self) -> usize {
         memory::covariance(self.0.model()).saturating_add(self.cells_of_components())
     }
+}
+
+/// Borrows an array for results of the precision of these scores.
+fn writable<'py, T: numpy::Element>(
+    _scores: ArrayView2<'_, T>,
+    out: &Bound<'py, PyAny>,
+) -> PyResult<PyReadwriteArray2<'py, T>> {
+    Ok(out.cast::<PyArray2<T>>()?.try_readwrite()?)
 }
 
 fn policy(py: Python<'_>, missing: &str) -> PyResult<Missing> {

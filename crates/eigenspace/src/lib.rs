@@ -71,7 +71,7 @@ pub use model::distance::ReconstructionError;
 pub use model::eigenspace_model::EigenspaceModel;
 pub use model::metadata::{ImageShape, Metadata};
 pub use model::monitor::{Limits, Readings};
-pub use model::project::Rows;
+pub use model::projectable::Rows;
 pub use model::truncation::{Components, Rank, Truncation};
 pub use model::view::{Contributions, DistancesKept, FeatureSummary, View};
 pub use model::weight::WeightKind;

@@ -139,7 +139,7 @@ impl Inspect {
         let views: Vec<ArrayView1<'_, f64>> = sample.iter().map(|row| row.view()).collect();
         let rows = if views.is_empty() { Array2::zeros((0, opened.raw().features())) } else { stack(Axis(0), &views)? };
         let count = rows.nrows();
-        Ok((count, opened.distances_kept(&Values::F64(rows))?))
+        Ok((count, opened.distances_kept(&Values::from(rows))?))
     }
 }
 

@@ -88,7 +88,7 @@ impl Project {
                 let readings = opened.monitor(&block.values, limits)?;
                 let columns = [readings.hotelling.insert_axis(Axis(1)), readings.squared_distance.insert_axis(Axis(1))];
                 let [t2, q] = columns.each_ref().map(|column| column.view());
-                scores = Values::F64(concatenate(Axis(1), &[scores.to_f64().view(), t2, q])?);
+                scores = Values::from(concatenate(Axis(1), &[scores.to_f64().view(), t2, q])?);
             }
             count += block.rows() as u64;
             // Images without labels are identified by their names.

@@ -112,9 +112,9 @@ pub(super) fn complete(block: &RowBlock, missing: Missing) -> Cow<'_, RowBlock> 
     if missing != Missing::Skip {
         return Cow::Borrowed(block);
     }
-    let kept = block.complete_rows();
-    if kept.len() == block.rows() {
+    let rows = block.complete_rows();
+    if rows.len() == block.rows() {
         return Cow::Borrowed(block);
     }
-    Cow::Owned(rows::select(block, &kept))
+    Cow::Owned(block.select(&rows))
 }

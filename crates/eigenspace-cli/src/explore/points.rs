@@ -77,7 +77,7 @@ fn sample(entry: &Entry, store: &RowStore, rows: usize, axes: &[usize], part: &P
     let order = store.order(rows);
     let points = part.of_order(&order);
     let chosen: Vec<usize> = points.rows.iter().map(|row| *row as usize).collect();
-    let cells = Values::F64(store.select(&chosen)?.0);
+    let cells = Values::from(store.select(&chosen)?.0);
     let scores = entry.at(axes.iter().copied().max())?.project(&cells)?.to_f64();
     let places: HashMap<u32, usize> = points.rows.iter().enumerate().map(|(i, row)| (*row, i)).collect();
     let sign = |axis: usize| entry.sign(axes[axis] - 1);

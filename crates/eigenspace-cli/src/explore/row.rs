@@ -78,8 +78,8 @@ pub(super) fn row(session: &Session, entry: &Entry, row: usize, query: &Query) -
         "label": named.label,
         "values": listed(opened, cells.row(0)),
         "scores": scores.row(0).iter().enumerate().map(|(i, score)| entry.sign(i) * score).collect::<Vec<_>>(),
-        "t2": readings.as_ref().map(|(t2, _)| t2[0]),
-        "q": readings.as_ref().map(|(_, q)| q[0]),
+        "t2": readings.as_ref().map(|readings| readings.hotelling[0]),
+        "q": readings.as_ref().map(|readings| readings.squared_distance[0]),
         "t2_limit": t2_limit,
         "q_limit": q_limit,
         "cos2": cosines.row(0).to_vec(),
@@ -146,10 +146,11 @@ pub(super) fn contributions(session: &Session, entry: &Entry, row: usize, query:
     let at = entry.at(query.number("k")?)?;
     let top = query.number("top")?.unwrap_or(20).clamp(1, LISTED);
     let cells = chosen.cells();
-    let (t2, q) = at.view().readings(&cells)?;
+    let readings = at.view().readings(&cells)?;
+    let [t2, q] = [readings.hotelling[0], readings.squared_distance[0]];
     let found = at.view().contributions(&cells)?;
     let (to_t2, to_q) = (found.hotelling.row(0), found.squared_distance.row(0));
-    let weight = |j: usize| to_t2[j].abs() / t2[0].max(f64::MIN_POSITIVE) + to_q[j] / q[0].max(f64::MIN_POSITIVE);
+    let weight = |j: usize| to_t2[j].abs() / t2.max(f64::MIN_POSITIVE) + to_q[j] / q.max(f64::MIN_POSITIVE);
     let mut order: Vec<usize> = (0..to_t2.len()).collect();
     order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
     let names = at.metadata().feature_names();
@@ -171,8 +172,8 @@ pub(super) fn contributions(session: &Session, entry: &Entry, row: usize, query:
         "revision": entry.revision,
         "row": row,
         "k": at.model().n_components(),
-        "t2": t2[0],
-        "q": q[0],
+        "t2": t2,
+        "q": q,
         "features": features,
         "rest": {
             "t2": rest.iter().map(|&j| to_t2[j]).sum::<f64>(),

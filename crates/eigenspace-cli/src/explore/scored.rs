@@ -107,9 +107,9 @@ impl Measured {
     pub(super) fn new(opened: &Opened, store: &RowStore) -> anyhow::Result<Self> {
         let (mut t2, mut q) = (Vec::with_capacity(store.rows()), Vec::with_capacity(store.rows()));
         store.for_each(|_, values| {
-            let (more_t2, more_q) = opened.readings(values)?;
-            t2.extend(more_t2);
-            q.extend(more_q);
+            let readings = opened.readings(values)?;
+            t2.extend(readings.hotelling);
+            q.extend(readings.squared_distance);
             Ok(())
         })?;
         Ok(Self { k: opened.model().n_components(), t2, q })

@@ -89,7 +89,7 @@ impl RowStore {
     /// Appends a block.
     pub(super) fn append(&self, block: &RowBlock) -> anyhow::Result<()> {
         let mut kept = self.kept();
-        let wide = matches!(block.values, Values::F64(_));
+        let wide = !block.values.is_f32();
         match kept.wide {
             None => kept.wide = Some(wide),
             Some(false) if wide => kept.widen(self.features())?,

@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use eigenspace::io::source::{Columns, RowBlock, RowSource, Values};
+use eigenspace::io::source::{Columns, RowBlock, RowSource};
 use eigenspace::{EigenspaceStream, FitOptions, principal_angles};
-use ndarray::{Array2, Axis, Slice, concatenate};
+use ndarray::{Axis, Slice};
 
 use crate::args::Input;
 use crate::explore::events::Happened;
@@ -101,12 +101,12 @@ fn follow(session: &Session, watched: &Watched, path: &Path, input: &Input) -> a
         let kept = complete(&block, session.settings.missing);
         let located = |error: anyhow::Error| rows::located(error, &block, &columns);
         if kept.rows() > 0 {
-            let (t2, q) = reference.opened.readings(&kept.values).map_err(|error| located(error.into()))?;
+            let measured = reference.opened.readings(&kept.values).map_err(|error| located(error.into()))?;
             let first = store.rows();
             store.append(&kept)?;
             live.absorb(session, &reference, &kept).map_err(located)?;
             locked(&watched.progress).rows += kept.rows() as u64;
-            tell(first, t2.to_vec(), q.to_vec(), live.angle);
+            tell(first, measured.hotelling.to_vec(), measured.squared_distance.to_vec(), live.angle);
         }
         std::thread::sleep(PAUSE.saturating_sub(begun.elapsed()));
     }
@@ -176,37 +176,18 @@ impl Arriving {
             Some(Err(RecvTimeoutError::Timeout)) => return Ok(Next::Nothing),
             Some(Err(RecvTimeoutError::Disconnected)) => return Ok(Next::End),
         };
-        let mut blocks = vec![first?];
-        while blocks.len() < MOST
+        let (first, mut later) = (first?, Vec::new());
+        while later.len() + 1 < MOST
             && self.error.is_none()
             && let Ok(block) = self.rows.try_recv()
         {
             match block {
-                Ok(block) => blocks.push(block),
+                Ok(block) => later.push(block),
                 Err(error) => self.error = Some(error),
             }
         }
-        Ok(Next::Rows(joined(blocks)?))
+        Ok(Next::Rows(first.concat(&later)?))
     }
-}
-
-fn joined(mut blocks: Vec<RowBlock>) -> anyhow::Result<RowBlock> {
-    if blocks.len() == 1 {
-        return Ok(blocks.remove(0));
-    }
-    let cells: Vec<Array2<f64>> = blocks.iter().map(|block| block.values.to_f64()).collect();
-    let views: Vec<_> = cells.iter().map(|cells| cells.view()).collect();
-    let mut whole = RowBlock::new(Values::F64(concatenate(Axis(0), &views)?), blocks[0].origin.clone());
-    let list = |one: fn(&RowBlock) -> Option<&Vec<String>>| {
-        blocks.iter().map(|block| one(block).cloned()).collect::<Option<Vec<_>>>()
-    };
-    whole.labels = list(|block| block.labels.as_ref()).map(|labels| labels.concat());
-    whole.origin.lines =
-        blocks.iter().map(|block| block.origin.lines.clone()).collect::<Option<Vec<_>>>().map(|lines| lines.concat());
-    whole.origin.names = list(|block| block.origin.names.as_ref()).map(|names| names.concat());
-    whole.weights =
-        blocks.iter().map(|block| block.weights.clone()).collect::<Option<Vec<_>>>().map(|weights| weights.concat());
-    Ok(whole)
 }
 
 /// The model of the rows that arrived.

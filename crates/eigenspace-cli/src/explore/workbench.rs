@@ -93,7 +93,7 @@ pub(super) fn forget(session: &Session, entry: &Entry, bytes: &[u8]) -> anyhow::
     entry.fits(&store)?;
     memory::for_directions(entry.opened.raw().rank() + rows.len(), entry.opened.raw().features())?;
     let (selected, weights) = store.select(&rows)?;
-    let values = eigenspace::io::source::Values::F64(selected);
+    let values = eigenspace::io::source::Values::from(selected);
     let cells = entry.opened.preprocessed(&values).to_f64();
     let block = weights.as_ref().map_or_else(|| Block::from(&cells), |weights| Block::from(&cells).weighted(weights));
     let rest = entry.opened.raw().remove(block).with_context(|| format!("cannot forget rows of `{}`", entry.name))?;

@@ -84,9 +84,8 @@ impl Recognizer {
         let part = EigenspaceModel::fit(differences.view())?;
         let whole = &self.model.moments.scatter;
         let rounding = rotation(2 * self.model.rank());
-        let mut bound = part.bound.rounded(rounding, whole, self.model.spectrum.largest().powi(2));
-        bound.scatter_noise.scaled_add(2.0 * rounding.columns, whole);
-        bound.mean_noise += &whole.mapv(|q| rounding.columns * q.sqrt());
+        let largest = self.model.spectrum.largest().powi(2);
+        let bound = part.bound.rounded(rounding, whole, largest).rotated(rounding, whole);
         Ok(EigenspaceModel { moments: part.moments.relative_to(&self.model.moments), bound, ..part })
     }
 

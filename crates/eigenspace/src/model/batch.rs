@@ -21,12 +21,10 @@ use crate::model::decompose::{Route, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::iterative::{Wanted, iterate};
 use crate::model::moments::Moments;
-use crate::model::scatter::Scatter;
+use crate::model::scatter::{SCATTER_ROWS, Scatter};
 use crate::model::truncation::{Components, Truncation};
 use crate::rows::block::Block;
 
-/// Number of rows added to the scatter at a time.
-const SCATTER_ROWS: usize = 512;
 /// If a squared singular value is below this share of the largest, a scatter matrix is not accurate
 /// enough.
 const MIN_SCATTER_SHARE: f64 = 1e-8;

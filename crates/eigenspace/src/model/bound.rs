@@ -35,7 +35,7 @@ pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 /// A mean counts as known if its error is below this share of the spread of its feature.
 const KNOWN_MEAN_TOLERANCE: f64 = 1e-6;
 
-/// Bounds on the error of a model.
+/// Bounds on the error of a model. The fields are read everywhere, and changed only here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bound {
     pub(crate) lost: Array1<f64>,
@@ -102,6 +102,41 @@ impl Bound {
         self
     }
 
+    /// The same for rows that were multiplied by these units: the eigenvalue is in their units.
+    pub(crate) fn losing_in(mut self, units: &Array1<f64>, lost: f64) -> Self {
+        self.lost.zip_mut_with(units, |own, unit| *own += lost * unit * unit);
+        self
+    }
+
+    /// Limits what was lost to the trace of the missing scatter.
+    pub(crate) fn limit_lost(&mut self, trace: f64) {
+        self.lost.mapv_inplace(|lost| lost.min(trace));
+    }
+
+    /// The bound of these features, if the others are constant.
+    pub(crate) fn of_features(&self, chosen: &[bool]) -> Self {
+        let only = |values: &Array1<f64>| {
+            values.iter().zip(chosen).map(|(x, chosen)| if *chosen { *x } else { 0.0 }).collect()
+        };
+        Self {
+            lost: only(&self.lost),
+            surplus: only(&self.surplus),
+            feature_noise: only(&self.feature_noise),
+            scatter_noise: only(&self.scatter_noise),
+            ..self.clone()
+        }
+    }
+
+    /// Adds what features may hold that are not known: a scatter of at most `most` each, and this
+    /// much lost and surplus with all features.
+    pub(crate) fn add_unknown_features(&mut self, known: &[bool], most: f64, lost: f64, surplus: f64) {
+        self.lost += lost;
+        self.surplus += surplus;
+        for (noise, _) in self.scatter_noise.iter_mut().zip(known).filter(|(_, known)| !**known) {
+            *noise = most;
+        }
+    }
+
     /// Counts a probability that the bound so far does not hold.
     pub(crate) fn failing_with(mut self, probability: f64) -> Self {
         self.failure_probability = (self.failure_probability + probability).min(1.0);
@@ -147,6 +182,41 @@ impl Bound {
         let features = varying(q);
         self.noise += relative * q.sum();
         self.feature_noise.scaled_add(relative * features, q);
+        self
+    }
+
+    /// Adds the rounding of the scatter of each feature, where it is computed as a sum of its own.
+    pub(crate) fn summed_by_feature(mut self) -> Self {
+        self.feature_noise += &self.scatter_noise;
+        self
+    }
+
+    /// Adds what setting negative eigenvalues to zero changes, if none is below −`clamped`; in these
+    /// units, if they are of rows that were divided by their roots.
+    pub(crate) fn clamped(mut self, clamped: f64, units: Option<&Array1<f64>>) -> Self {
+        let noise = match units {
+            None => self.noise,
+            Some(units) => self.feature_noise.iter().zip(units).map(|(noise, unit)| noise / unit).fold(0.0, f64::max),
+        };
+        match (clamped > noise, units) {
+            (true, None) => self.surplus += clamped,
+            (true, Some(units)) => self.surplus.scaled_add(clamped, units),
+            (false, None) => {
+                let everywhere = Array1::ones(self.lost.len());
+                return self.noisier(clamped, &everywhere);
+            }
+            (false, Some(units)) => {
+                self.noise += clamped * largest(units);
+                self.feature_noise.scaled_add(clamped, units);
+            }
+        }
+        self
+    }
+
+    /// Adds the rounding of means and of the scatter of each feature by a rotation of the rows.
+    pub(crate) fn rotated(mut self, rounding: Rounding, q: &Array1<f64>) -> Self {
+        self.scatter_noise.scaled_add(2.0 * rounding.columns, q);
+        self.mean_noise += &q.mapv(|q| rounding.columns * q.sqrt());
         self
     }
 

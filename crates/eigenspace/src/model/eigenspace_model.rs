@@ -164,6 +164,11 @@ impl EigenspaceModel {
         self.basis.first(self.n_components())
     }
 
+    /// Reports another number of components, which was checked.
+    pub(crate) fn set_components(&mut self, components: Components) {
+        self.components = components;
+    }
+
     /// The same model reporting another number of components: a number, a share such as 0.95, or
     /// [`Components::All`]. Nothing is dropped, so this can be changed back at any time.
     pub fn with_components(&self, components: impl Into<Components>) -> Result<Self, Error> {

@@ -18,6 +18,7 @@ pub(crate) mod moments;
 pub(crate) mod monitor;
 pub(crate) mod nearest;
 pub(crate) mod project;
+pub(crate) mod projectable;
 pub(crate) mod scaled;
 pub(crate) mod scatter;
 pub(crate) mod scores;

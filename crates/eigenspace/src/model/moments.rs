@@ -44,6 +44,7 @@ use crate::model::weight::{Weight, WeightKind};
 /// between two passes.
 const PANEL: usize = 128;
 
+/// The fields are read everywhere, and changed only here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moments {
     pub(crate) count: u64,
@@ -119,6 +120,39 @@ impl Moments {
     /// The same with this kind of weights.
     pub(crate) fn weighing(self, weights: WeightKind) -> Self {
         Self { weights, ..self }
+    }
+
+    /// Counts missing cells that were filled.
+    pub(crate) fn count_imputed(&mut self, cells: u64) {
+        self.imputed += cells;
+    }
+
+    /// Moments of no rows, like `nothing`, that count the same cells as filled.
+    pub(crate) fn emptied(&self, nothing: Self) -> Self {
+        Self { imputed: self.imputed, ..nothing }
+    }
+
+    /// Sets the means of features that were constant in all rows so far. Changing a constant
+    /// changes nothing else.
+    pub(crate) fn set_constants(&mut self, means: &[(usize, f64)]) {
+        for (feature, mean) in means.iter().filter(|_| self.count > 0 && !self.about_origin) {
+            (self.mean[*feature], self.mean_low[*feature]) = (*mean, 0.0);
+        }
+    }
+
+    /// The moments of the same rows with each feature multiplied by a scale.
+    pub(crate) fn rescaled(&self, scales: ArrayView1<'_, f64>) -> Self {
+        Self {
+            mean: &self.mean * &scales,
+            mean_low: &self.mean_low * &scales,
+            scatter: &self.scatter * &scales * scales,
+            ..self.clone()
+        }
+    }
+
+    /// The same with this scatter of each feature.
+    pub(crate) fn with_scatter(self, scatter: Array1<f64>) -> Self {
+        Self { scatter, ..self }
     }
 
     /// Whether restored moments are consistent.

@@ -24,7 +24,6 @@ use crate::error::Error;
 use crate::model::bound::{Bound, UNIT};
 use crate::model::decompose::{Route, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::model::moments::Moments;
 use crate::model::truncation::{Components, Truncation};
 use crate::rows::element::LARGEST_MAGNITUDE;
 
@@ -62,27 +61,15 @@ impl EigenspaceModel {
         let most = divisor * (1.0 + 64.0 * UNIT);
         let missing = unknown as f64 * most;
         let beside = (missing * (view.model.spectrum.largest().powi(2) + view.model.bound.noise)).sqrt();
-        view.model.bound.lost += missing + beside;
-        view.model.bound.surplus += beside;
-        for (noise, _) in view.model.bound.scatter_noise.iter_mut().zip(&varying).filter(|(_, varies)| !**varies) {
-            *noise = most;
-        }
+        view.model.bound.add_unknown_features(&varying, most, missing + beside, beside);
         Ok(view)
     }
 
     /// The model with only these features varying; the others count as constant.
     fn without(&self, varying: &[bool]) -> Result<Self, Error> {
-        let only = |values: &Array1<f64>| {
-            values.iter().zip(varying).map(|(x, varies)| if *varies { *x } else { 0.0 }).collect()
-        };
-        let moments = Moments { scatter: only(&self.moments.scatter), ..self.moments.clone() };
-        let bound = Bound {
-            lost: only(&self.bound.lost),
-            surplus: only(&self.bound.surplus),
-            feature_noise: only(&self.bound.feature_noise),
-            scatter_noise: only(&self.bound.scatter_noise),
-            ..self.bound.clone()
-        };
+        let scatter = self.moments.scatter.iter().zip(varying).map(|(q, varies)| if *varies { *q } else { 0.0 });
+        let moments = self.moments.clone().with_scatter(scatter.collect());
+        let bound = self.bound.of_features(varying);
         let reduced = reduce(self.factor(), Route::Auto, Truncation::None, &moments);
         Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&self.metadata))
     }
@@ -103,12 +90,7 @@ impl EigenspaceModel {
         if let Some(column) = (0..scales.len()).find(bad) {
             return Err(Error::InvalidScale { column, value: scales[column] });
         }
-        let moments = Moments {
-            mean: &self.mean() * &scales,
-            scatter: &self.feature_scatter() * &scales * scales,
-            mean_low: &self.moments.mean_low * &scales,
-            ..self.moments.clone()
-        };
+        let moments = self.moments.rescaled(scales);
         let a = self.factor() * scales;
         let reduced = reduce(a, Route::Auto, Truncation::None, &moments);
         let bound = self.scaled_bound(scales);
@@ -129,7 +111,7 @@ impl EigenspaceModel {
                 missing.zip_mut_with(&row, |missing, x| *missing -= x * x);
             }
             let trace: f64 = missing.iter().zip(scales).map(|(gap, scale)| gap.max(0.0) * scale * scale).sum();
-            bound.lost.mapv_inplace(|lost| lost.min(trace));
+            bound.limit_lost(trace);
         }
         bound
     }
@@ -138,7 +120,7 @@ impl EigenspaceModel {
 impl Scaled {
     /// Reports another number of components.
     pub(crate) fn set_components(&mut self, components: Components) {
-        self.model.components = components;
+        self.model.set_components(components);
     }
 
     /// The model of the scaled rows: its variances, components and certificate are in their metric.

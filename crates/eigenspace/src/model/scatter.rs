@@ -39,6 +39,8 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
 use crate::model::truncation::{Components, Rank, Truncation};
 
+/// Number of rows that are added at a time.
+pub(crate) const SCATTER_ROWS: usize = 512;
 /// If the scatter of a feature is this many times smaller than the largest eigenvalue, it would
 /// lose too many digits.
 const DIFFERENT_RAW_SCALES: f64 = 1_048_576.0;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::error::Error;
 use crate::linalg::{self, PANEL, Real};
@@ -201,6 +201,15 @@ pub(crate) fn combinations_into<E: Element>(
             }
         });
     check_fits(out.view())
+}
+
+/// Scores divided by one number for each column if there are divisors; 0 where the divisor is 0.
+pub(crate) fn divided<T: Real>(mut scores: Array2<T>, divisors: Option<&Array1<f64>>) -> Result<Array2<T>, Error> {
+    let Some(divisors) = divisors else { return Ok(scores) };
+    for (mut column, &divisor) in scores.columns_mut().into_iter().zip(divisors) {
+        column.mapv_inplace(|z| T::narrow(if divisor > 0.0 { z.widen() / divisor } else { 0.0 }));
+    }
+    fitting(scores)
 }
 
 /// Refuses results that f32 cannot hold.

@@ -55,8 +55,7 @@ impl SparseColumns {
         let count = before.count.checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
         let weight = Weight::of(&weights);
         let total = weight.value();
-        let mut moments = Moments { count, weight, ..before.clone() };
-        moments.squared_weight = weights.iter().map(|w| w * w).sum();
+        let (mut high, mut low, mut scatter) = (before.mean.clone(), before.mean_low.clone(), before.scatter.clone());
         let mut step = Array1::zeros(rows.ncols());
         let stored: usize = lengths.iter().sum();
         let (mut cells, mut means) = (0, vec![0.0; rows.ncols()]);
@@ -68,25 +67,26 @@ impl SparseColumns {
             let near = if full && !before.about_origin { column[0].1 } else { 0.0 };
             if !before.about_origin {
                 step[j] = column.iter().map(|(i, x)| weights[*i as usize] * (x - near)).sum::<f64>() / total;
-                (moments.mean[j], moments.mean_low[j]) = two_sum(near, step[j]);
+                (high[j], low[j]) = two_sum(near, step[j]);
             }
-            let (mean, low) = (moments.mean[j], moments.mean_low[j]);
+            let (mean, mean_low) = (high[j], low[j]);
             let filled = full || (held > 0.5 * total && !before.about_origin);
             if filled {
                 cells += selected.len();
                 if cells > MAX_FILL * stored + rows.ncols() {
                     return Ok(None);
                 }
-                let mut whole: Vec<(u32, f64)> = (0..selected.len() as u32).map(|i| (i, (0.0 - mean) - low)).collect();
-                column.iter().for_each(|(i, x)| whole[*i as usize].1 = (x - mean) - low);
+                let mut whole: Vec<(u32, f64)> =
+                    (0..selected.len() as u32).map(|i| (i, (0.0 - mean) - mean_low)).collect();
+                column.iter().for_each(|(i, x)| whole[*i as usize].1 = (x - mean) - mean_low);
                 *column = whole;
-                moments.scatter[j] = column.iter().map(|(i, x)| weights[*i as usize] * x * x).sum();
+                scatter[j] = column.iter().map(|(i, x)| weights[*i as usize] * x * x).sum();
             } else {
                 means[j] = mean;
                 let near: f64 = column.iter().map(|(i, x)| weights[*i as usize] * (x - mean).powi(2)).sum();
-                moments.scatter[j] = near + (total - held).max(0.0) * mean * mean;
+                scatter[j] = near + (total - held).max(0.0) * mean * mean;
             }
-            if moments.scatter[j] == 0.0 {
+            if scatter[j] == 0.0 {
                 (*column, means[j]) = (Vec::new(), 0.0);
             }
         }
@@ -99,6 +99,9 @@ impl SparseColumns {
         }
         let longest_row = in_row.into_iter().max().unwrap_or(0);
         let c = Array1::zeros(rows.ncols());
+        let squared_weight = weights.iter().map(|w| w * w).sum();
+        let (mean, mean_low) = (high, low);
+        let moments = Moments { count, weight, squared_weight, mean, mean_low, scatter, ..before.clone() };
         let absorbed = Absorbed { moments, step, c, roundings: (longest_column + 16) as f64 };
         Ok(Some((Self { columns, roots, means, longest_row, longest_column }, absorbed)))
     }

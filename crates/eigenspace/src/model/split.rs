@@ -72,7 +72,7 @@ impl EigenspaceModel {
             return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
         }
         let everything = part.count() == self.count();
-        let (mut moments, c) = if everything {
+        let (moments, c) = if everything {
             let c = part.moments.step_to(&self.moments) * whole_weight.sqrt();
             (Moments::empty(self.features()).about(!self.is_centered()), c)
         } else {
@@ -90,7 +90,7 @@ impl EigenspaceModel {
         if rest.smallest < allowed {
             return Err(Error::NotAPart { scatter: rest.smallest, allowed, truncated });
         }
-        let bound = rest.clamping(bound);
+        let bound = bound.clamped(-rest.smallest, rest.units.as_ref());
         if everything {
             // No rows remain, so no scatter may remain either.
             let excess = largest(&bound.surplus) + bound.noise;
@@ -102,13 +102,15 @@ impl EigenspaceModel {
                     .carrying(&self.metadata))
             };
         }
-        for (j, (q, noise)) in moments.scatter.iter_mut().zip(&bound.scatter_noise).enumerate() {
+        let mut scatter = moments.scatter.clone();
+        for (j, (q, noise)) in scatter.iter_mut().zip(&bound.scatter_noise).enumerate() {
             if *q < -*noise {
                 return Err(Error::NotAPart { scatter: *q, allowed: -*noise, truncated });
             }
             // If the remaining scatter of a feature is only rounding, use that of the directions.
             *q = if *q <= *noise { q.max(rest.said(j).min(*noise)) } else { *q };
         }
+        let moments = moments.with_scatter(scatter);
         let reduced = rest.reduced(&moments);
         Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&self.metadata))
     }
@@ -140,9 +142,7 @@ impl EigenspaceModel {
         };
         let q = &self.moments.scatter;
         // The three scatters that are subtracted are also sums for each feature.
-        let mut bound = bound.shifted(c, &off, q).summed(8.0 * UNIT, q);
-        bound.feature_noise += &bound.scatter_noise;
-        bound
+        bound.shifted(c, &off, q).summed(8.0 * UNIT, q).summed_by_feature()
     }
 
     /// The remaining scatter, in units in which each feature of the whole has the same spread.
@@ -312,33 +312,6 @@ impl Rest {
                 let share = |((lost, noise), unit): ((&f64, &f64), &f64)| (lost + noise) / unit;
                 let shares = bound.lost.iter().zip(&bound.feature_noise).zip(units).map(share);
                 shares.fold(0.0, f64::max)
-            }
-        }
-    }
-
-    /// The bound after negative eigenvalues were set to zero.
-    fn clamping(&self, mut bound: Bound) -> Bound {
-        let clamped = -self.smallest;
-        let noise = match &self.units {
-            None => bound.noise,
-            Some(units) => bound.feature_noise.iter().zip(units).map(|(noise, unit)| noise / unit).fold(0.0, f64::max),
-        };
-        if clamped > noise {
-            match &self.units {
-                None => bound.surplus += clamped,
-                Some(units) => bound.surplus.scaled_add(clamped, units),
-            }
-            return bound;
-        }
-        match &self.units {
-            None => {
-                let everywhere = Array1::ones(bound.lost.len());
-                bound.noisier(clamped, &everywhere)
-            }
-            Some(units) => {
-                bound.noise += clamped * largest(units);
-                bound.feature_noise.scaled_add(clamped, units);
-                bound
             }
         }
     }

@@ -15,7 +15,6 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use crate::error::Error;
 use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::model::moments::Moments;
 use crate::model::truncation::Components;
 use crate::model::weight::WeightKind;
 use crate::rows::block::{self, Block};
@@ -34,6 +33,17 @@ impl EigenspaceModel {
         let divisor = self.divisor(ddof)?;
         let k = self.n_components();
         Ok(self.all_singular_values().iter().take(k).map(|s| s * s / divisor).collect())
+    }
+
+    /// The sample variance of each component; 0 if there is only one row.
+    pub(crate) fn sample_variance(&self) -> Result<Array1<f64>, Error> {
+        if self.count() > 1 { self.explained_variance(1.0) } else { Ok(Array1::zeros(self.n_components())) }
+    }
+
+    /// The standard deviation of the scores along each component (ddof = 1); 0 if there is only one
+    /// row.
+    pub(crate) fn score_deviations(&self) -> Result<Array1<f64>, Error> {
+        Ok(self.sample_variance()?.mapv(f64::sqrt))
     }
 
     /// The share of the total variance along each component.
@@ -183,7 +193,7 @@ impl EigenspaceModel {
 
     /// The same model with another kind of weights; only variances with a `ddof` differ.
     pub fn with_weight_kind(&self, weights: WeightKind) -> Self {
-        Self { moments: Moments { weights, ..self.moments.clone() }, ..self.clone() }
+        Self { moments: self.moments.clone().weighing(weights), ..self.clone() }
     }
 }
 

@@ -14,7 +14,7 @@ use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis, CowArray, Ix2};
 use rayon::slice::ParallelSlice;
 
 use crate::error::Error;
-use crate::linalg::vectorized;
+use crate::linalg::{Make, vectorized};
 use crate::rows::element::{Dense, Element, LARGEST_MAGNITUDE};
 use crate::rows::missing::Missing;
 use crate::rows::sparse::SparseRows;
@@ -195,19 +195,21 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Writes some cells of the selected dense rows, which follow each other, from cell `start` on.
-    pub(crate) fn write_cells(&self, which: &[usize], start: usize, to: &mut [f64]) {
-        each!(self.rows, rows => copy_cells(rows, which, start, to, Element::to_f64), _sparse => ())
+    /// Passes to `work` what makes the cells of the selected dense rows, which follow each other: in
+    /// f32 if every number of their type is one.
+    pub(crate) fn made<T>(&self, which: &[usize], work: impl FnOnce(Make<'_>) -> T) -> T {
+        if matches!(self.rows, Rows::Dense(Dense::F32(_) | Dense::U8(_) | Dense::U16(_))) {
+            work(Make::Narrow(&|start, cells| self.make_cells(which, start, cells, |x| x as f32)))
+        } else {
+            work(Make::Wide(&|start, cells| self.make_cells(which, start, cells, |x| x)))
+        }
     }
 
-    /// The same in f32, for rows that [`fit_f32`](Self::fit_f32).
-    pub(crate) fn write_narrow_cells(&self, which: &[usize], start: usize, to: &mut [f32]) {
-        each!(self.rows, rows => copy_cells(rows, which, start, to, |x| Element::to_f64(x) as f32), _sparse => ())
-    }
-
-    /// Whether every number that dense rows of this type can have is an f32.
-    pub(crate) fn fit_f32(&self) -> bool {
-        matches!(self.rows, Rows::Dense(Dense::F32(_) | Dense::U8(_) | Dense::U16(_)))
+    /// Writes some cells of the selected dense rows from cell `start` on, and says whether they are
+    /// acceptable.
+    fn make_cells<T: Element>(&self, which: &[usize], start: usize, to: &mut [T], convert: impl Fn(f64) -> T) -> bool {
+        each!(self.rows, rows => copy_cells(rows, which, start, to, |x| convert(x.to_f64())), _sparse => ());
+        acceptable_cells(to)
     }
 
     /// The same rows without weights: for results of each row, which do not depend on them.
@@ -336,7 +338,7 @@ pub(crate) fn all_acceptable<E: Element>(rows: ArrayView2<'_, E>) -> bool {
 }
 
 /// Whether these values are finite and not too large.
-pub(crate) fn acceptable_cells<E: Element>(cells: &[E]) -> bool {
+fn acceptable_cells<E: Element>(cells: &[E]) -> bool {
     let count = |bad: u32, x: &E| bad + u32::from(!acceptable(x));
     vectorized(|| cells.iter().fold(0, count)) == 0
 }

@@ -5,3 +5,4 @@ pub(crate) mod block;
 pub(crate) mod element;
 pub(crate) mod missing;
 pub(crate) mod sparse;
+pub(crate) mod values;

@@ -53,13 +53,8 @@ impl EigenspaceStream {
 
     fn absorb_rows(&mut self, source: &Source<'_>, before: &mut Before) -> Result<(), Error> {
         let selected = source.admit(self.features(), self.options.missing)?;
-        self.count().checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
-        if selected.is_empty() {
-            return Ok(());
-        }
-        self.cache.outdate();
-        self.state.clock += u64::from(!self.options.forgetting.by_row());
-        if self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() {
+        self.begin_update(selected.len())?;
+        if !selected.is_empty() && self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() {
             before.keep(&self.state);
             self.flush()?;
         }
@@ -83,20 +78,20 @@ impl EigenspaceStream {
     /// Appends rows to the buffer, and sends them to the card.
     fn append_on_card(&mut self, source: &Source<'_>, which: &[usize], free: usize) -> Result<(), Error> {
         let Some(on_card) = &mut self.on_card else { return Ok(()) };
-        let (clock, by_row) = (self.state.clock, self.options.forgetting.by_row());
-        let time = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
+        let (clock, forgetting) = (self.state.clock, self.options.forgetting);
+        let times = forgetting.times(clock);
         let buffer = &mut self.state.buffer;
         match source {
-            Source::Host(block) => buffer.append(block, which, false, free, time),
+            Source::Host(block) => buffer.append(block, which, false, free, times),
             Source::Card(rows) => {
-                let copy = on_card.copy_of(rows.part(which))?;
+                let copy = on_card.downloaded(rows.part(which))?;
                 let all: Vec<usize> = (0..which.len()).collect();
-                buffer.append(&Block::from(&copy), &all, false, free, time);
+                buffer.append(&Block::from(&copy), &all, false, free, times);
             }
         }
         let new = buffer.pending() - which.len()..buffer.pending();
         source.check(linalg::rows_of(buffer.raw(), new), which)?;
-        self.state.clock += if by_row { which.len() as u64 } else { 0 };
+        self.state.clock = forgetting.after_rows(clock, which.len());
         on_card.send_ahead(buffer, buffer.pending() + free - which.len());
         Ok(())
     }
@@ -104,10 +99,10 @@ impl EigenspaceStream {
     /// Appends rows that fill the buffer and are compressed at once, without a copy on the host.
     /// Returns whether it has.
     fn append_only_on_card(&mut self, source: &Source<'_>, which: &[usize]) -> Result<bool, Error> {
-        let by_row = self.options.forgetting.by_row();
+        let forgetting = self.options.forgetting;
         let known = self.plan.engine == Engine::Factor && self.plan.max_rank.is_some();
         let absorbed = self.state.moments().weight.value() >= 1.0;
-        let plain = self.options.forgetting == Forgetting::Never && absorbed && known;
+        let plain = forgetting == Forgetting::Never && absorbed && known;
         let StreamState { buffer, clock, .. } = &mut self.state;
         let (Some(on_card), true) = (&mut self.on_card, source.is_eager() && plain && buffer.pending() == 0) else {
             return Ok(false);
@@ -116,9 +111,8 @@ impl EigenspaceStream {
         let (card, mut incoming) = on_card.beside();
         incoming.fill(&*card, source, which, room, false)?;
         on_card.commit(incoming);
-        let now = *clock;
-        buffer.adopt(which, |row| source.weight(row), |i| if by_row { now + 1 + i as u64 } else { now });
-        *clock += if by_row { which.len() as u64 } else { 0 };
+        buffer.adopt(which, |row| source.weight(row), forgetting.times(*clock));
+        *clock = forgetting.after_rows(*clock, which.len());
         Ok(true)
     }
 
@@ -171,10 +165,9 @@ impl EigenspaceStream {
         if let Some(unneeded) = before.keep_instead(old) {
             on_card.reuse(unneeded);
         }
-        let by_row = options.forgetting.by_row();
-        let time = |i: usize| if by_row { now + 1 + i as u64 } else { now };
-        self.state.buffer.adopt(which, |row| source.weight(row), time);
-        self.state.clock += if by_row { which.len() as u64 } else { 0 };
+        let forgetting = options.forgetting;
+        self.state.buffer.adopt(which, |row| source.weight(row), forgetting.times(now));
+        self.state.clock = forgetting.after_rows(now, which.len());
         update.rest = &rest[which.len()..];
         update.absent = if keep { &[] } else { which };
         Ok(())

@@ -17,13 +17,12 @@ use crate::error::Error;
 use crate::linalg::{self, Card};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
-use crate::model::moments::Moments;
 use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Cut, Truncation};
 use crate::rows::block::{Block, rows_per_task};
 use crate::rows::missing::Missing;
 use crate::stream::cache::ReadCache;
-use crate::stream::factor::{Factor, Rule};
+use crate::stream::factor::Rule;
 use crate::stream::impute::{self, impute};
 use crate::stream::on_card::OnCard;
 use crate::stream::options::FitOptions;
@@ -158,16 +157,10 @@ impl EigenspaceStream {
             return self.absorb_on_card(block);
         }
         let selected = block.admit(self.features(), self.options.missing)?;
-        self.count().checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
-        if selected.is_empty() {
-            return Ok(());
-        }
-        self.cache.outdate();
-        let by_row = self.options.forgetting.by_row();
-        self.state.clock += u64::from(!by_row);
+        self.begin_update(selected.len())?;
         // The scatter engine collects rows dense, even if they are sparse.
         let sparse = block.sparse().is_some() && self.plan.engine == Engine::Factor;
-        if self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() != sparse {
+        if !selected.is_empty() && self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() != sparse {
             self.flush()?;
         }
         let mut rest = &selected[..];
@@ -177,11 +170,20 @@ impl EigenspaceStream {
             }
             let free = self.free_rows();
             let (which, later) = rest.split_at(free.min(rest.len()));
-            let clock = self.state.clock;
-            let time = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
-            self.state.buffer.append(&block, which, sparse, free, time);
-            self.state.clock += if by_row { which.len() as u64 } else { 0 };
+            let (forgetting, clock) = (self.options.forgetting, self.state.clock);
+            self.state.buffer.append(&block, which, sparse, free, forgetting.times(clock));
+            self.state.clock = forgetting.after_rows(clock, which.len());
             rest = later;
+        }
+        Ok(())
+    }
+
+    /// Begins an update with this number of rows, if there are any.
+    pub(crate) fn begin_update(&mut self, rows: usize) -> Result<(), Error> {
+        self.count().checked_add(rows as u64).ok_or(Error::CountOverflow)?;
+        if rows > 0 {
+            self.cache.outdate();
+            self.state.clock = self.options.forgetting.at_update(self.state.clock);
         }
         Ok(())
     }
@@ -245,9 +247,9 @@ impl EigenspaceStream {
         let weights = self.state.buffer.weights(forgetting, now);
         self.fill_missing(weights.as_deref())?;
         if self.plan.engine == Engine::Scatter
-            && let EngineState::Factor(Factor { moments: Moments { imputed, .. }, .. }) = self.state.engine
+            && let EngineState::Factor(factor) = &self.state.engine
         {
-            let nothing = Moments { imputed, ..self.options.nothing(self.features()) };
+            let nothing = factor.moments.emptied(self.options.nothing(self.features()));
             self.state.engine = EngineState::Scatter(Scatter::empty(nothing));
         }
         let cut = cut_of(self.plan, &self.options);
@@ -283,12 +285,13 @@ impl EigenspaceStream {
             return Ok(());
         }
         let newly_observed = impute::newly_observed(self.state.buffer.raw(), weights, &self.state.unseen);
-        impute::set_earlier_means(self.state.moments_mut(), &newly_observed);
+        // In the earlier rows, these features were constant.
+        self.state.moments_mut().set_constants(&newly_observed);
         newly_observed.iter().for_each(|(j, _)| self.state.unseen[*j] = false);
         let (imputer, components) = (self.imputer()?, self.options.components);
         let origin = self.options.about_origin;
         let filled = impute(self.state.buffer.raw_mut(), weights, imputer, components, origin)?;
-        self.state.moments_mut().imputed += filled;
+        self.state.moments_mut().count_imputed(filled);
         Ok(())
     }
 }

@@ -219,13 +219,12 @@ impl Factor {
     /// Adds what a compression dropped and rounded to the bound, and updates the moments. `largest`
     /// is the largest squared length of a row that was kept.
     fn record(&mut self, largest: f64, prepared: Prepared, lost: f64, eigenvalue_error: f64) {
-        let Prepared { moments, mut bound, units, cancellation, rounding, .. } = prepared;
+        let Prepared { moments, bound, units, cancellation, rounding, .. } = prepared;
         let (q, eigenvalue_error) = (&moments.scatter, eigenvalue_error + cancellation);
         self.bound = match units {
             None => bound.losing(lost).rounded(Rounding { whole: eigenvalue_error, ..rounding }, q, largest),
             Some(units) => {
-                bound.lost.zip_mut_with(&units, |own, unit| *own += lost * unit * unit);
-                bound.rounded(Rounding { features: eigenvalue_error, ..rounding }, q, largest)
+                bound.losing_in(&units, lost).rounded(Rounding { features: eigenvalue_error, ..rounding }, q, largest)
             }
         };
         self.moments = moments;

@@ -80,7 +80,22 @@ impl Forgetting {
     }
 
     /// Whether age is counted in rows, not in blocks.
-    pub(crate) fn by_row(self) -> bool {
+    fn by_row(self) -> bool {
         matches!(self, Self::PerRow(_) | Self::HalfLife(_))
+    }
+
+    /// The clock when an update begins that comes after this time.
+    pub(crate) fn at_update(self, clock: u64) -> u64 {
+        if self.by_row() { clock } else { clock + 1 }
+    }
+
+    /// The clock after so many rows of an update.
+    pub(crate) fn after_rows(self, clock: u64, rows: usize) -> u64 {
+        if self.by_row() { clock + rows as u64 } else { clock }
+    }
+
+    /// The arrival times of the next rows of an update.
+    pub(crate) fn times(self, clock: u64) -> impl Fn(usize) -> u64 {
+        move |row| self.after_rows(clock, row + 1)
     }
 }

@@ -58,14 +58,6 @@ pub(crate) fn newly_observed(rows: ArrayView2<'_, f64>, weights: Option<&[f64]>,
     (0..unseen.len()).filter(there).map(with_mean).collect()
 }
 
-/// Sets the mean of these features in the earlier rows, where they were constant. Changing a
-/// constant changes nothing else.
-pub(crate) fn set_earlier_means(moments: &mut Moments, newly_observed: &[(usize, f64)]) {
-    for (j, mean) in newly_observed.iter().filter(|_| moments.count > 0 && !moments.about_origin) {
-        (moments.mean[*j], moments.mean_low[*j]) = (*mean, 0.0);
-    }
-}
-
 /// The mean of the observed cells of each feature; 0 if there are none.
 fn observed_mean(rows: &ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Array1<f64> {
     let mut mean = Array1::zeros(rows.ncols());

@@ -31,7 +31,7 @@ use crate::model::truncation::{Components, Truncation};
 use crate::stream::buffer::RowBuffer;
 use crate::stream::factor::Rule;
 use crate::stream::options::FitOptions;
-use crate::stream::pending::{Pending, copy_of};
+use crate::stream::pending::{Pending, downloaded};
 use crate::stream::plan::{Engine, Plan};
 use crate::stream::state::{EngineState, StreamState};
 
@@ -97,8 +97,8 @@ impl OnCard {
     }
 
     /// A copy of such rows.
-    pub(crate) fn copy_of(&self, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
-        copy_of(&*self.card, rows)
+    pub(crate) fn downloaded(&self, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
+        downloaded(&*self.card, rows)
     }
 
     /// Forgets what is on the card: the host has changed it, or the card has failed.

@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::device_error::DeviceError;
 use crate::error::Error;
-use crate::linalg::{Card, Make, Matrix, RowsOnCard};
+use crate::linalg::{Card, Matrix, RowsOnCard};
 use crate::rows::block::{self, Block};
 use crate::rows::element::LARGEST_MAGNITUDE;
 use crate::rows::missing::Missing;
@@ -17,7 +17,7 @@ pub(crate) struct Pending {
 }
 
 /// A copy of rows of another library, which are on the card.
-pub(crate) fn copy_of(card: &dyn Card, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
+pub(crate) fn downloaded(card: &dyn Card, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
     let mut x = card.zeros(rows.rows, rows.columns)?;
     card.take_over(rows, &mut x)?;
     let mut copy = Array2::zeros((rows.rows, rows.columns));
@@ -61,16 +61,7 @@ impl Pending {
         let room = self.make_room(card, capacity, columns);
         let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
         match source {
-            Source::Host(block) => {
-                let wide = |start: usize, cells: &mut [f64]| {
-                    block.write_cells(which, start, cells);
-                    block::acceptable_cells(cells)
-                };
-                let narrow = |start: usize, cells: &mut [f32]| {
-                    block.write_narrow_cells(which, start, cells);
-                    block::acceptable_cells(cells)
-                };
-                let make = if block.fit_f32() { Make::Narrow(&narrow) } else { Make::Wide(&wide) };
+            Source::Host(block) => block.made(which, |make| {
                 let home = to.as_slice_mut().expect("rows of a buffer are contiguous");
                 let x = self.x.as_mut();
                 let made =
@@ -88,7 +79,7 @@ impl Pending {
                     make.write(home); // to name the cell
                 }
                 if good { Ok(()) } else { source.check(to.view(), which) }
-            }
+            }),
             Source::Card(rows) => {
                 room?;
                 let x = self.x.as_mut().expect("memory was reserved above");
@@ -125,7 +116,7 @@ impl Source<'_> {
     pub(crate) fn write(&self, card: &dyn Card, which: &[usize], mut to: ArrayViewMut2<'_, f64>) -> Result<(), Error> {
         match self {
             Self::Host(block) => block.write(which, to),
-            Self::Card(rows) => to.assign(&copy_of(card, rows.part(which))?),
+            Self::Card(rows) => to.assign(&downloaded(card, rows.part(which))?),
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
+use crate::model::scatter::SCATTER_ROWS;
 use crate::model::truncation::{Components, Rank, Truncation};
 
 /// Up to this number of features, the scatter engine is the default.
@@ -23,9 +24,7 @@ const SCATTER_LIMIT: usize = 32_768;
 const EXACT_ROWS: usize = 512;
 /// Memory for those rows.
 const EXACT_BYTES: usize = 256 << 20;
-/// Number of rows added to the scatter at a time.
-const SCATTER_ROWS: usize = 512;
-/// The same on a card, and the number of rows per compression there; a block has at most this
+/// Number of rows added to the scatter at a time on a card, and the number of rows per compression there; a block has at most this
 /// number of cells.
 const CARD_SCATTER_FEATURES: usize = 4096;
 const CARD_SCATTER_ROWS: usize = 8192;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, ArrayView1, ArrayView2};
 
 use crate::error::Error;
 use crate::model::certificate::Certificate;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
-use crate::model::project::Rows;
+use crate::model::projectable::Rows;
 
 /// The reported components of a stream, without the other directions that a model keeps.
 ///
@@ -104,7 +104,7 @@ impl Preview {
     }
 
     /// The scores of rows.
-    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
+    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<R::Scores, Error> {
         self.model.project(rows)
     }
 

@@ -25,7 +25,7 @@ use crate::linalg::{self, Real};
 use crate::model::decompose::{Route, SVD_FEATURES, Stacked, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::imputer::Imputer;
-use crate::model::project::Rows;
+use crate::model::projectable::{Operation, Rows, TypedRows};
 use crate::model::scatter::is_decomposed_by_feature;
 use crate::model::scores::fitting;
 use crate::model::truncation::{Components, Truncation};
@@ -127,16 +127,13 @@ impl EigenspaceStream {
     /// assert!((&scores - &by_components).iter().all(|difference| difference.abs() < 1e-9));
     /// # Ok::<(), eigenspace::Error>(())
     /// ```
-    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
-        match self.project_few(rows)? {
-            Some(scores) => Ok(scores),
-            None => self.preview()?.project(rows),
-        }
+    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<R::Scores, Error> {
+        rows.apply(&Project(self))
     }
 
     /// The scores of a few rows, if they are known sooner than the components.
     #[doc(hidden)]
-    pub fn project_few<'a, R: Rows<'a>>(&self, rows: R) -> Result<Option<Array2<R::Score>>, Error> {
+    pub fn project_few<'a, R: TypedRows<'a>>(&self, rows: R) -> Result<Option<Array2<R::Score>>, Error> {
         let block: Block<'_> = rows.into().unweighted();
         let formed = self.cache.model.get().is_some() || self.cache.preview.get().is_some();
         if formed || block.nrows() > MAX_DUAL_ROWS || self.leading_part().is_none() {
@@ -344,4 +341,16 @@ fn are_far_from_others(values: ArrayView1<'_, f64>, shown: usize, size: usize, l
 /// The error of an eigenvalue of a Gram matrix of this size.
 fn rounding_of(values: ArrayView1<'_, f64>, size: usize, loss: f64) -> f64 {
     loss.max(1.0) * f64::EPSILON * (size as f64).sqrt() * values[0] * values[0]
+}
+
+/// Scores along the reported components of a stream.
+struct Project<'s>(&'s EigenspaceStream);
+
+impl Operation for Project<'_> {
+    fn of<'a, R: TypedRows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
+        match self.0.project_few(rows)? {
+            Some(scores) => Ok(scores),
+            None => self.0.preview()?.project(rows),
+        }
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use eigenspace::{Block, EigenspaceModel, Error, Metadata, Missing, SparseRows, View};
+use eigenspace::io::source::Values;
+use eigenspace::{Block, EigenspaceModel, Error, FitOptions, Metadata, Missing, SparseRows, View};
 use ndarray::{Array1, Array2, ArrayView1, Axis, Slice, array};
 
 use crate::support::Random;
@@ -174,8 +175,8 @@ fn results<'a>(model: &EigenspaceModel, view: &View, rows: impl Into<Block<'a>>)
         array![error.frobenius, error.rmse],
     ];
     let tables = [model.covariance_times(rows).unwrap(), model.precision_times(rows).unwrap()];
-    let kept = view.kept(rows).into_iter().map(|row| row as f64);
-    vectors.iter().flatten().chain(tables.iter().flatten()).copied().chain(kept).collect()
+    let usable = view.usable_rows(rows).into_iter().map(|row| row as f64);
+    vectors.iter().flatten().chain(tables.iter().flatten()).copied().chain(usable).collect()
 }
 
 #[test]
@@ -208,6 +209,29 @@ fn results_do_not_depend_on_how_the_same_rows_are_passed() {
     }
     assert_eq!(model.reconstruct(stored).unwrap(), model.reconstruct(&scores).unwrap());
     assert_eq!(model.reconstruct_whitened(stored).unwrap(), model.reconstruct_whitened(scores.view()).unwrap());
+}
+
+#[test]
+fn values_are_projected_and_reconstructed_in_their_own_precision() {
+    let (wide, narrow) = (rows(), rows().mapv(|x| x as f32));
+    let (model, view) = (model(), View::raw(model()).standardized(true).unwrap().whiten(true));
+    let (wide_values, narrow_values) = (Values::from(wide.clone()), Values::from(narrow.clone()));
+    assert_eq!(model.project(&wide_values).unwrap(), model.project(&wide).unwrap().into());
+    assert_eq!(model.project(&narrow_values).unwrap(), model.project(&narrow).unwrap().into());
+    let scores = view.project(&narrow_values).unwrap();
+    assert!(scores.is_f32());
+    assert_eq!(scores, view.project(&narrow).unwrap().into());
+    assert_eq!(view.reconstruct(&scores).unwrap(), view.reconstruct(&view.project(&narrow).unwrap()).unwrap().into());
+}
+
+#[test]
+fn whitened_scores_without_variance_are_zero() {
+    // One row has no sample variance, but a component if it is not centered.
+    let row = array![[3.0, 4.0]];
+    let model = FitOptions::new().centered(false).fit(&row).unwrap();
+    assert_eq!(model.project(&row).unwrap().dim(), (1, 1));
+    assert_eq!(model.whiten(&row).unwrap(), array![[0.0]]);
+    assert_eq!(View::raw(model).whiten(true).project(&row).unwrap(), array![[0.0]]);
 }
 
 #[test]

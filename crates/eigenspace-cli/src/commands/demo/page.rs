@@ -83,7 +83,7 @@ pub(super) fn write(faces: &Faces, story: &Story, directory: &Path) -> anyhow::R
 
 fn strip(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
     let row = faces.rows.slice_axis(Axis(0), Slice::from(..1)).to_owned();
-    plots::strip_of(&story.whole, &Values::F64(row), &STEPS, "")
+    plots::strip_of(&story.whole, &Values::from(row), &STEPS, "")
 }
 
 fn scatter(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
@@ -120,7 +120,7 @@ fn error_over_k(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
 
 fn monitor(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
     let limits = story.whole.model().limits(0.99)?;
-    let readings = story.whole.monitor(&Values::F64(faces.rows.clone()), limits)?;
+    let readings = story.whole.monitor(&Values::from(faces.rows.clone()), limits)?;
     let (t2, q) = (readings.hotelling.to_vec(), readings.squared_distance.to_vec());
     let limits = Some((limits.hotelling, limits.squared_distance));
     let mut images = 0;

@@ -1,6 +1,6 @@
 //! Every question about a model, against the numbers of the library.
 
-use eigenspace::{EigenspaceModel, Limits, View};
+use eigenspace::{EigenspaceModel, Limits, Readings, View};
 use ndarray::{Array2, ArrayView1, array};
 use serde_json::Value;
 
@@ -191,8 +191,10 @@ fn points_are_the_scores_in_a_shuffled_order() {
         assert_eq!([some, others].concat(), order);
         let turned: Vec<f32> = (0..60).flat_map(|i| [values[3 * i + 2], values[3 * i]]).collect();
         assert_eq!([first, second].concat(), turned);
-        let (hotelling, squared) = view(standardize, 3).readings(&matrix()).unwrap();
-        for (of, expected) in [("t2", hotelling), ("q", squared), ("feature:2", matrix().column(2).to_owned())] {
+        let readings = view(standardize, 3).readings(&matrix()).unwrap();
+        for (of, expected) in
+            [("t2", readings.hotelling), ("q", readings.squared_distance), ("feature:2", matrix().column(2).to_owned())]
+        {
             let (values, order, _) = points(&server, &format!("column?of={of}"));
             for (found, row) in values.iter().zip(order) {
                 let expected = expected[row as usize] as f32;
@@ -200,8 +202,8 @@ fn points_are_the_scores_in_a_shuffled_order() {
             }
         }
         // For another number of components than the model reports.
-        let (hotelling, squared) = view(standardize, 1).readings(&matrix()).unwrap();
-        for (of, expected) in [("t2", hotelling), ("q", squared)] {
+        let readings = view(standardize, 1).readings(&matrix()).unwrap();
+        for (of, expected) in [("t2", readings.hotelling), ("q", readings.squared_distance)] {
             let (values, order, _) = points(&server, &format!("column?of={of}&k=1"));
             for (found, row) in values.iter().zip(order) {
                 let expected = expected[row as usize] as f32;
@@ -233,7 +235,7 @@ fn a_row_has_the_numbers_of_the_library_for_every_k() {
             let (view, one) = (view(standardize, k), rows.row(row).insert_axis(ndarray::Axis(0)));
             let found = server.ask(&format!("models/0/rows/{row}?k={k}"));
             let scores = view.project(one).unwrap();
-            let (t2, q) = view.readings(one).unwrap();
+            let Readings { hotelling: t2, squared_distance: q, .. } = view.readings(one).unwrap();
             let limits: Limits = view.limits(0.99).unwrap();
             close(&found["values"], rows.row(row));
             close(&found["scores"], scores.row(0));
@@ -361,7 +363,7 @@ fn the_monitor_has_the_readings_of_all_rows_and_the_largest_of_many() {
     let server = ready(&directory, "s.safetensors t.csv --label kind");
     let view = view(true, 2);
     let found = server.ask("models/0/monitor?confidence=0.9");
-    let (t2, q) = view.readings(&matrix()).unwrap();
+    let Readings { hotelling: t2, squared_distance: q, .. } = view.readings(&matrix()).unwrap();
     let limits = view.limits(0.9).unwrap();
     close(&found["t2"], t2.view());
     close(&found["q"], q.view());
@@ -371,7 +373,7 @@ fn the_monitor_has_the_readings_of_all_rows_and_the_largest_of_many() {
     about(&found["beyond_t2"], share(&t2, limits.hotelling));
     about(&found["beyond_q"], share(&q, limits.squared_distance));
     let found = server.ask("models/0/monitor?first=10&count=5&k=1");
-    let (_, q) = super::answers::view(true, 1).readings(&matrix()).unwrap();
+    let q = super::answers::view(true, 1).squared_distance(&matrix()).unwrap();
     near(&numbers(&found["q"]), &q.to_vec()[10..15], 1e-9 * (1.0 + q.sum()));
     server.refused("models/0/monitor?confidence=7", 400);
 

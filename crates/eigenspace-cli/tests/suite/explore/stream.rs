@@ -79,7 +79,8 @@ fn rows_that_arrive_in_a_file_are_compared_with_the_model() {
         assert!(event.data["t2_limit"].is_f64());
     }
     let matrix = ndarray::Array2::from_shape_fn((60, 4), |(i, j)| all[i][j]);
-    let (expected_t2, expected_q) = view.readings(&matrix).unwrap();
+    let expected = view.readings(&matrix).unwrap();
+    let (expected_t2, expected_q) = (expected.hotelling, expected.squared_distance);
     near(&t2, &expected_t2.to_vec(), 1e-9 * (1.0 + expected_t2.sum()));
     near(&q, &expected_q.to_vec(), 1e-9 * (1.0 + expected_q.sum()));
     // A page that is opened later gets the history, and the rows are there to be looked at.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::io::atomic::AtomicFile;
 use crate::io::error::Error;
 use crate::io::sink::RowSink;
-use crate::io::source::Values;
+use crate::rows::values::{Values, in_precision};
 
 /// Writes text to a file, or to any writer.
 pub struct CsvSink<W: Write> {
@@ -68,11 +68,9 @@ impl<W: Write> CsvSink<W> {
             for j in 0..rows.dim().1 {
                 cell.clear();
                 // Writing to memory does not fail.
-                let _ = match rows {
-                    Values::F32(rows) if !rows[[i, j]].is_nan() => write!(cell, "{:?}", rows[[i, j]]),
-                    Values::F64(rows) if !rows[[i, j]].is_nan() => write!(cell, "{:?}", rows[[i, j]]),
-                    _ => Ok(()),
-                };
+                in_precision!(rows, rows => if !rows[[i, j]].is_nan() {
+                    let _ = write!(cell, "{:?}", rows[[i, j]]);
+                });
                 self.writer.write_field(&cell)?;
             }
             self.writer.write_record(None::<&[u8]>)?;

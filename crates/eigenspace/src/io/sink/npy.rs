@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::io::atomic::AtomicFile;
 use crate::io::error::Error;
 use crate::io::sink::RowSink;
-use crate::io::source::Values;
+use crate::linalg::Real;
+use crate::rows::values::{Values, in_precision};
 
 /// Length of the header in bytes: a multiple of 64 that is enough for any shape.
 const HEADER_BYTES: usize = 128;
@@ -46,18 +47,14 @@ impl NpySink {
 
     fn append(&mut self, rows: &Values) -> std::io::Result<()> {
         if self.narrow.is_none() {
-            self.narrow = Some(matches!(rows, Values::F32(_)));
+            self.narrow = Some(rows.is_f32());
             let header = self.header();
             self.file.write_all(&header)?;
         }
-        match (rows, self.narrow == Some(true)) {
-            (Values::F32(rows), true) => rows.iter().try_for_each(|x| self.file.write_all(&x.to_le_bytes())),
-            (Values::F32(rows), false) => {
-                rows.iter().try_for_each(|x| self.file.write_all(&f64::from(*x).to_le_bytes()))
-            }
-            (Values::F64(rows), true) => rows.iter().try_for_each(|x| self.file.write_all(&(*x as f32).to_le_bytes())),
-            (Values::F64(rows), false) => rows.iter().try_for_each(|x| self.file.write_all(&x.to_le_bytes())),
-        }
+        in_precision!(rows, rows => match self.narrow {
+            Some(true) => rows.iter().try_for_each(|x| self.file.write_all(&f32::narrow(x.widen()).to_le_bytes())),
+            _ => rows.iter().try_for_each(|x| self.file.write_all(&x.widen().to_le_bytes())),
+        })
     }
 }
 

@@ -14,7 +14,8 @@ use parquet::file::properties::WriterProperties;
 use crate::io::atomic::AtomicFile;
 use crate::io::error::Error;
 use crate::io::sink::RowSink;
-use crate::io::source::Values;
+use crate::linalg::Real;
+use crate::rows::values::{Values, in_precision};
 
 pub(super) struct ParquetSink {
     /// `None` until the first rows determine the width of the numbers.
@@ -59,7 +60,7 @@ impl ParquetSink {
 
     fn append(&mut self, rows: &Values, labels: Option<&[String]>) -> Result<(), ParquetError> {
         if self.file.is_some() {
-            self.narrow = matches!(rows, Values::F32(_));
+            self.narrow = rows.is_f32();
         }
         self.begin()?;
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.names.len() + 1);
@@ -68,14 +69,13 @@ impl ParquetSink {
             columns.push(Arc::new(StringArray::from((0..rows.dim().0).map(label).collect::<Vec<_>>())));
         }
         for j in 0..rows.dim().1 {
-            columns.push(match rows {
-                Values::F32(rows) if self.narrow => Arc::new(Float32Array::from(rows.column(j).to_vec())),
-                Values::F32(rows) => Arc::new(Float64Array::from(rows.column(j).mapv(f64::from).to_vec())),
-                Values::F64(rows) if self.narrow => {
-                    Arc::new(Float32Array::from(rows.column(j).mapv(|x| x as f32).to_vec()))
+            columns.push(in_precision!(rows, rows => {
+                let cells = rows.column(j).into_iter().map(|x| x.widen());
+                match self.narrow {
+                    true => Arc::new(Float32Array::from_iter_values(cells.map(f32::narrow))) as ArrayRef,
+                    false => Arc::new(Float64Array::from_iter_values(cells)),
                 }
-                Values::F64(rows) => Arc::new(Float64Array::from(rows.column(j).to_vec())),
-            });
+            }));
         }
         let batch = RecordBatch::try_new(self.schema(), columns)?;
         self.writer.as_mut().map_or(Ok(()), |writer| writer.write(&batch))

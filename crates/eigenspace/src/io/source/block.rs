@@ -3,49 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayView2};
-
 use crate::io::error::Error;
 use crate::io::source::{Notice, Place, SourceError};
 use crate::model::metadata::{ImageShape, Metadata};
 use crate::rows::block::Block;
-
-/// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is
-/// f64. There will be no other variants, so a `match` can be complete.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Values {
-    /// Rows of 32-bit floats.
-    F32(Array2<f32>),
-    /// Rows of 64-bit floats.
-    F64(Array2<f64>),
-}
-
-impl Values {
-    /// Rows and columns.
-    pub fn dim(&self) -> (usize, usize) {
-        match self {
-            Self::F32(rows) => rows.dim(),
-            Self::F64(rows) => rows.dim(),
-        }
-    }
-
-    /// The rows as f64.
-    pub fn to_f64(&self) -> Array2<f64> {
-        match self {
-            Self::F32(rows) => rows.mapv(f64::from),
-            Self::F64(rows) => rows.clone(),
-        }
-    }
-}
-
-impl<'a> From<&'a Values> for Block<'a> {
-    fn from(values: &'a Values) -> Self {
-        match values {
-            Values::F32(rows) => Self::from(ArrayView2::from(rows)),
-            Values::F64(rows) => Self::from(ArrayView2::from(rows)),
-        }
-    }
-}
+use crate::rows::values::Values;
 
 /// Some rows of a source, what comes with them, and where they are from.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,6 +47,43 @@ impl RowBlock {
     pub fn complete_rows(&self) -> Vec<usize> {
         let incomplete = Block::from(&self.values).incomplete();
         (0..self.rows()).filter(|row| !incomplete.contains(row)).collect()
+    }
+
+    /// A copy of the rows with these indices, and of what comes with them.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        fn chosen<T: Clone>(list: Option<&Vec<T>>, rows: &[usize]) -> Option<Vec<T>> {
+            list.map(|list| rows.iter().map(|&row| list[row].clone()).collect())
+        }
+        Self {
+            values: self.values.select(rows),
+            weights: chosen(self.weights.as_ref(), rows),
+            labels: chosen(self.labels.as_ref(), rows),
+            origin: Origin {
+                lines: chosen(self.origin.lines.as_ref(), rows),
+                names: chosen(self.origin.names.as_ref(), rows),
+                ..self.origin.clone()
+            },
+        }
+    }
+
+    /// These rows and, after them, those of later blocks of the same source. Weights, labels, lines
+    /// and names remain if all blocks have them; the values are f32 if all are.
+    pub fn concat(self, later: &[Self]) -> Result<Self, crate::Error> {
+        /// What all blocks have, one after another.
+        fn all<T: Clone>(first: Option<Vec<T>>, later: impl Iterator<Item = Option<Vec<T>>>) -> Option<Vec<T>> {
+            let lists: Option<Vec<Vec<T>>> = std::iter::once(first).chain(later).collect();
+            lists.map(|lists| lists.concat())
+        }
+        Ok(Self {
+            values: self.values.concat(later.iter().map(|block| &block.values))?,
+            weights: all(self.weights, later.iter().map(|block| block.weights.clone())),
+            labels: all(self.labels, later.iter().map(|block| block.labels.clone())),
+            origin: Origin {
+                lines: all(self.origin.lines, later.iter().map(|block| block.origin.lines.clone())),
+                names: all(self.origin.names, later.iter().map(|block| block.origin.names.clone())),
+                ..self.origin
+            },
+        })
     }
 }
 
@@ -207,4 +206,42 @@ pub(super) fn own_name(names: Option<&[String]>, column: usize) -> Option<String
     let name = names.get(column).filter(|name| !name.is_empty())?;
     let columns = names.iter().filter(|other| *other == name).count();
     (columns == 1).then(|| format!("`{name}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    fn block(values: Values, labels: [&str; 2]) -> RowBlock {
+        let labels = Some(labels.map(String::from).to_vec());
+        let origin = Origin { lines: Some(vec![5, 7]), ..Origin::new("t.csv", 3) };
+        RowBlock { values, weights: Some(vec![1.0, 2.0]), labels, origin }
+    }
+
+    #[test]
+    fn rows_take_what_belongs_to_them_along() {
+        let (one, two) = (array![[1.0, 2.0], [3.0, 4.0]], array![[5.0, 6.0], [7.0, 8.0]]);
+        let (one, two) = (block(one.into(), ["a", "b"]), block(two.into(), ["c", "d"]));
+        let both = one.clone().concat(std::slice::from_ref(&two)).expect("the same width");
+        assert_eq!(both.weights, Some(vec![1.0, 2.0, 1.0, 2.0]));
+        assert_eq!(both.origin.lines, Some(vec![5, 7, 5, 7]));
+        assert_eq!(both.select(&[0, 1]), one);
+        assert_eq!(both.select(&[2, 3]), two);
+        assert_eq!(both.select(&[3]).labels, Some(vec!["d".to_owned()]));
+        let bare = RowBlock::new(two.values, two.origin);
+        assert_eq!(one.concat(&[bare]).expect("the same width").labels, None, "not all blocks have labels");
+    }
+
+    #[test]
+    fn values_stay_narrow_if_all_are() {
+        let narrow = block(array![[0.1_f32], [2.0]].into(), ["a", "b"]);
+        let wide = block(array![[0.1], [2.0]].into(), ["a", "b"]);
+        assert!(narrow.clone().concat(std::slice::from_ref(&narrow)).expect("the same width").values.is_f32());
+        let mixed = narrow.clone().concat(&[wide]).expect("the same width").values;
+        assert_eq!(mixed, array![[f64::from(0.1_f32)], [2.0], [0.1], [2.0]].into());
+        let other = block(array![[0.1, 0.2], [2.0, 3.0]].into(), ["a", "b"]);
+        assert!(narrow.concat(&[other]).is_err());
+    }
 }

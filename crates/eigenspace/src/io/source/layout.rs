@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::io::source::array::{Lists, is_label, is_narrow, is_number, numbers};
 use crate::io::source::choice::Choice;
 use crate::io::source::{Columns, Needed, Notice, Place, ReadOptions, SourceError};
+use crate::linalg::Real;
 
 /// A file with more columns than this is rejected.
 const MAX_COLUMNS: usize = 1 << 22;
@@ -159,7 +160,7 @@ impl Layout {
     /// Writes some rows of the batch, of which the first has the number `row` in the file, into
     /// `cells`, which has `stride` columns. A few rows are written at a time, so that they stay in
     /// the cache of a core while one column after the other is written into them.
-    pub(super) fn fill<T: Cell>(
+    pub(super) fn fill<T: Real>(
         &self,
         batch: &RecordBatch,
         rows: Range<usize>,
@@ -183,7 +184,7 @@ impl Layout {
     }
 
     /// Writes one column after the other.
-    fn fill_columns<T: Cell>(
+    fn fill_columns<T: Real>(
         &self,
         batch: &RecordBatch,
         rows: Range<usize>,
@@ -218,7 +219,7 @@ impl Feature {
 
     /// Writes some rows of the batch into `cells`, which has `stride` columns, from the column
     /// `first` on.
-    fn fill<T: Cell>(
+    fn fill<T: Real>(
         &self,
         batch: &RecordBatch,
         rows: Range<usize>,
@@ -229,7 +230,7 @@ impl Feature {
     ) -> Result<(), SourceError> {
         let array = batch.column(self.place);
         if !self.list {
-            let read = numbers(array, rows, |place, value| cells[place * stride + first] = T::of(value));
+            let read = numbers(array, rows, |place, value| cells[place * stride + first] = T::narrow(value));
             return if read { Ok(()) } else { Err(self.no_numbers()) };
         }
         let width = self.known_width();
@@ -237,7 +238,7 @@ impl Feature {
         for (place, at) in rows.enumerate() {
             let into = &mut cells[place * stride + first..][..width];
             let Some(values) = lists.row(at) else {
-                into.fill(T::of(f64::NAN));
+                into.fill(T::narrow(f64::NAN));
                 continue;
             };
             if values.len() != width {
@@ -250,28 +251,10 @@ impl Feature {
                     delimiter: None,
                 });
             }
-            if !numbers(lists.values(), values, |place, value| into[place] = T::of(value)) {
+            if !numbers(lists.values(), values, |place, value| into[place] = T::narrow(value)) {
                 return Err(self.no_numbers());
             }
         }
         Ok(())
-    }
-}
-
-/// A 32-bit or 64-bit float.
-pub(super) trait Cell: Copy + Send {
-    /// Rounds to this type.
-    fn of(value: f64) -> Self;
-}
-
-impl Cell for f32 {
-    fn of(value: f64) -> Self {
-        value as f32
-    }
-}
-
-impl Cell for f64 {
-    fn of(value: f64) -> Self {
-        value
     }
 }

@@ -64,7 +64,7 @@ mod parquet;
 mod pgm;
 #[cfg(feature = "csv")]
 mod plain;
-#[cfg(feature = "npy")]
+#[cfg(any(feature = "npy", feature = "parquet"))]
 mod positioned;
 pub(crate) mod prefetch;
 pub(crate) mod raw;
@@ -85,7 +85,8 @@ mod unsupported;
 mod weighted;
 
 pub use crate::io::source_error::{Needed, Place, SourceError};
-pub use block::{Columns, Origin, RowBlock, Values};
+pub use crate::rows::values::Values;
+pub use block::{Columns, Origin, RowBlock};
 pub use notice::Notice;
 #[cfg(feature = "files")]
 pub use open::open;

@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::layout::Layout;
+use crate::io::source::positioned::Rest;
 use crate::io::source::table::{Batches, Table, guarded};
 use crate::io::source::{ReadOptions, RowSource, SourceError, thrift};
 
@@ -59,8 +60,8 @@ const FORMAT: &str = "Parquet file";
 struct Chunks(Arc<File>);
 
 impl Chunks {
-    fn from(&self, start: u64) -> Rest {
-        Rest { file: self.0.clone(), position: start }
+    fn from(&self, start: u64) -> Rest<Arc<File>> {
+        Rest::new(self.0.clone(), start)
     }
 }
 
@@ -87,42 +88,11 @@ impl ChunkReader for Chunks {
     }
 }
 
-/// A file from a position on. The position is its own: clones of a file share one.
-struct Rest {
-    file: Arc<File>,
-    position: u64,
-}
-
-impl Read for Rest {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = read_at(&self.file, buffer, self.position)?;
-        self.position += read as u64;
-        Ok(read)
-    }
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, position)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, position)
-}
-
-/// Where a file cannot be read at a position, there is only one decoder.
-#[cfg(not(any(unix, windows)))]
-fn read_at(mut file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    file.seek(SeekFrom::Start(position))?;
-    file.read(buffer)
-}
-
 /// The rest of a file. parquet 59.3 skips some fields of a page header without noticing the end of
 /// the file, so that a few bytes keep it busy for minutes: here, the end is an error when it was
 /// found too often.
 struct Chunk {
-    bytes: BufReader<Rest>,
+    bytes: BufReader<Rest<Arc<File>>>,
     /// How often its end was found.
     ends: u32,
 }

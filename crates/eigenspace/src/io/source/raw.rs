@@ -2,24 +2,22 @@
 
 use ndarray::Array2;
 
-use crate::io::source::Values;
+use crate::linalg::Real;
+use crate::rows::values::{Values, in_precision};
 
 /// The numbers row by row, as f64 if `wide`, otherwise as f32.
 pub fn to_raw(values: &Values, wide: bool) -> Vec<u8> {
-    match (values, wide) {
-        (Values::F32(rows), false) => rows.iter().flat_map(|x| x.to_ne_bytes()).collect(),
-        (Values::F32(rows), true) => rows.iter().flat_map(|x| f64::from(*x).to_ne_bytes()).collect(),
-        (Values::F64(rows), false) => rows.iter().flat_map(|x| (*x as f32).to_ne_bytes()).collect(),
-        (Values::F64(rows), true) => rows.iter().flat_map(|x| x.to_ne_bytes()).collect(),
-    }
+    in_precision!(values, rows => match wide {
+        true => rows.iter().flat_map(|x| x.widen().to_ne_bytes()).collect(),
+        false => rows.iter().flat_map(|x| f32::narrow(x.widen()).to_ne_bytes()).collect(),
+    })
 }
 
 /// One column as f32.
 pub fn column_to_raw(values: &Values, column: usize) -> Vec<u8> {
-    match values {
-        Values::F32(rows) => rows.column(column).iter().flat_map(|x| x.to_ne_bytes()).collect(),
-        Values::F64(rows) => rows.column(column).iter().flat_map(|x| (*x as f32).to_ne_bytes()).collect(),
-    }
+    in_precision!(values, rows => {
+        rows.column(column).iter().flat_map(|x| f32::narrow(x.widen()).to_ne_bytes()).collect()
+    })
 }
 
 /// The rows of this many features that were written with [`to_raw`].
@@ -27,9 +25,9 @@ pub fn from_raw(bytes: &[u8], features: usize, wide: bool) -> Values {
     match wide {
         true => {
             let cells: Vec<f64> = bytes.as_chunks().0.iter().map(|cell| f64::from_ne_bytes(*cell)).collect();
-            Values::F64(shaped(cells, features))
+            shaped(cells, features).into()
         }
-        false => Values::F32(shaped(floats_from_raw(bytes), features)),
+        false => shaped(floats_from_raw(bytes), features).into(),
     }
 }
 

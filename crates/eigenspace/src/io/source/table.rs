@@ -14,9 +14,10 @@ use ndarray::Array2;
 
 use crate::io::error::Error;
 use crate::io::error::at;
-use crate::io::source::array::{labels, numbers};
-use crate::io::source::layout::{Cell, Layout};
+use crate::io::source::array;
+use crate::io::source::layout::Layout;
 use crate::io::source::{Columns, Needed, Origin, RowBlock, RowSource, SourceError, Values};
+use crate::linalg::Real;
 
 /// Number of rows of the batch that is read to find the length of lists.
 const LIST_PROBE_ROWS: usize = 16;
@@ -88,17 +89,21 @@ impl<B: Batches> Table<B> {
         Ok(Some((batch.clone(), start..self.used)))
     }
 
-    /// Collects numbers, labels and weights from pieces of batches.
-    fn gather<T: Cell>(&mut self, rows: usize) -> Result<Option<Gathered<T>>, Error> {
+    /// A block of numbers, labels and weights from pieces of batches.
+    fn gather<T: Real>(&mut self, rows: usize) -> Result<Option<RowBlock>, Error>
+    where
+        Values: From<Array2<T>>,
+    {
+        let origin = Origin { path: self.path.clone(), first: self.row, lines: None, names: None };
         let stride = self.columns.count;
         let mut cells = Vec::new();
-        let mut names = self.layout.label.map(|_| Vec::new());
+        let mut labels = self.layout.label.map(|_| Vec::new());
         let mut weights = self.layout.weight.map(|_| Vec::new());
         let mut count = 0;
         while count < rows {
             let Some((batch, piece)) = self.piece(rows, rows - count)? else { break };
             let start = cells.len();
-            cells.resize(start + piece.len() * stride, T::of(0.0));
+            cells.resize(start + piece.len() * stride, T::zero());
             let filled = self.layout.fill(&batch, piece.clone(), self.row, &mut cells[start..], stride);
             filled.map_err(at(self.path.as_ref()))?;
             let refused = |place: usize| {
@@ -112,13 +117,13 @@ impl<B: Batches> Table<B> {
                     all: false,
                 }
             };
-            if let (Some(place), Some(names)) = (self.layout.label, &mut names)
-                && !labels(batch.column(place), piece.clone(), names)
+            if let (Some(place), Some(labels)) = (self.layout.label, &mut labels)
+                && !array::labels(batch.column(place), piece.clone(), labels)
             {
                 return Err(at(self.path.as_ref())(refused(place)));
             }
             if let (Some(place), Some(weights)) = (self.layout.weight, &mut weights)
-                && !numbers(batch.column(place), piece.clone(), |_, weight| weights.push(weight))
+                && !array::numbers(batch.column(place), piece.clone(), |_, weight| weights.push(weight))
             {
                 return Err(at(self.path.as_ref())(refused(place).of_weights()));
             }
@@ -131,12 +136,9 @@ impl<B: Batches> Table<B> {
         let values = Array2::from_shape_vec((count, stride), cells).map_err(|error| {
             at(self.path.as_ref())(SourceError::Malformed { format: "table", problem: error.to_string() })
         })?;
-        Ok(Some((values, names, weights)))
+        Ok(Some(RowBlock { values: values.into(), weights, labels, origin }))
     }
 }
-
-/// Numbers, labels, weights.
-type Gathered<T> = (Array2<T>, Option<Vec<String>>, Option<Vec<f64>>);
 
 impl<B: Batches> RowSource for Table<B> {
     fn columns(&self) -> &Columns {
@@ -148,12 +150,7 @@ impl<B: Batches> RowSource for Table<B> {
     }
 
     fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error> {
-        let origin = Origin { path: self.path.clone(), first: self.row, lines: None, names: None };
-        let gathered = match self.layout.narrow {
-            true => self.gather(rows.max(1))?.map(|(rows, labels, weights)| (Values::F32(rows), labels, weights)),
-            false => self.gather(rows.max(1))?.map(|(rows, labels, weights)| (Values::F64(rows), labels, weights)),
-        };
-        Ok(gathered.map(|(values, labels, weights)| RowBlock { values, weights, labels, origin }))
+        if self.layout.narrow { self.gather::<f32>(rows.max(1)) } else { self.gather::<f64>(rows.max(1)) }
     }
 
     fn skip(&mut self, rows: u64) -> Result<u64, Error> {

@@ -289,7 +289,7 @@ fn negative_eigenvalues_that_are_set_to_zero_are_counted() {
     for (clamped, surplus, noise, features) in
         [(3.0, [1.0, 1.0], 6.0, [7.0, 21.0]), (3.5, [4.5, 4.5], 3.0, [4.0, 18.0])]
     {
-        let found = rest(-clamped, None).clamping(bound.clone());
+        let found = bound.clone().clamped(clamped, None);
         assert_eq!(found.surplus.to_vec(), surplus);
         assert_eq!((found.noise, found.feature_noise.to_vec()), (noise, features.to_vec()));
     }
@@ -297,7 +297,7 @@ fn negative_eigenvalues_that_are_set_to_zero_are_counted() {
     for (clamped, surplus, noise, features) in
         [(2.0, [1.0, 1.0], 21.0, [12.0, 36.0]), (2.5, [11.0, 23.5], 3.0, [4.0, 18.0])]
     {
-        let found = rest(-clamped, Some(array![4.0, 9.0])).clamping(bound.clone());
+        let found = bound.clone().clamped(clamped, Some(&array![4.0, 9.0]));
         assert_eq!(found.surplus.to_vec(), surplus);
         assert_eq!((found.noise, found.feature_noise.to_vec()), (noise, features.to_vec()));
     }

@@ -17,23 +17,25 @@ use crate::model::view::View;
 use crate::rows::block::Block;
 use crate::rows::missing::Missing;
 
+/// Limits that no row is beyond.
+const NO_LIMITS: Limits = Limits { hotelling: f64::INFINITY, squared_distance: f64::INFINITY };
+
 impl View {
     /// Hotelling's T² of each row: how unusual it is inside the subspace of the components. NaN for
     /// rows that are skipped.
     pub fn hotelling<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array1<f64>, Error> {
-        Ok(self.measured(rows.into())?.1)
+        Ok(self.readings(rows)?.hotelling)
     }
 
     /// Q of each row: its squared distance to the subspace of the components. NaN for rows that are
     /// skipped.
     pub fn squared_distance<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array1<f64>, Error> {
-        Ok(self.measured(rows.into())?.0)
+        Ok(self.readings(rows)?.squared_distance)
     }
 
-    /// T² and Q of each row.
-    pub fn readings<'a>(&self, rows: impl Into<Block<'a>>) -> Result<(Array1<f64>, Array1<f64>), Error> {
-        let (squared_distance, hotelling) = self.measured(rows.into())?;
-        Ok((hotelling, squared_distance))
+    /// T² and Q of each row, without limits: no row is an outlier. NaN for rows that are skipped.
+    pub fn readings<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Readings, Error> {
+        self.monitor(rows, NO_LIMITS)
     }
 
     /// T² and Q of rows, compared with limits.
@@ -57,7 +59,7 @@ impl View {
             model.noise_variance()?; // a model without variances says so first
             return Err(Error::Singular { rank: model.n_components(), features });
         }
-        let (q, mut ranges) = self.measured(rows.into())?;
+        let Readings { squared_distance: q, hotelling: mut ranges, .. } = self.readings(rows)?;
         let mut logarithms: f64 = model.explained_variance(1.0)?.iter().map(|variance| variance.ln()).sum();
         if hidden > 0 {
             ranges.zip_mut_with(&q, |range, q| *range += q / noise);

@@ -31,7 +31,7 @@ use std::sync::{Arc, OnceLock};
 use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate};
 
 use crate::error::Error;
-use crate::linalg::{self, Device, RowsOnCard};
+use crate::linalg::Device;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::scaled::Scaled;
 use crate::model::truncation::Components;
@@ -129,7 +129,7 @@ impl View {
     /// 0.95, or [`Components::All`]. The directions are shared with this view, not copied.
     pub fn with_components(mut self, components: impl Into<Components>) -> Result<Self, Error> {
         let components = components.into().check()?;
-        Arc::make_mut(&mut self.raw).components = components;
+        Arc::make_mut(&mut self.raw).set_components(components);
         if let Some(scaled) = &mut self.scaled {
             Arc::make_mut(scaled).set_components(components);
         }
@@ -151,13 +151,6 @@ impl View {
     pub fn device(self, device: Device) -> Result<Self, Error> {
         let on_card = device.open(self.features())?.map(ViewOnCard::new);
         Ok(Self { on_card, ..self })
-    }
-
-    /// The scores of rows that are in the memory of the card of this view.
-    #[doc(hidden)]
-    pub fn project_from_card(&self, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
-        let Some(on_card) = &self.on_card else { return Err(rows.missing().into()) };
-        linalg::inside(|| self.divided(on_card.scores_from_card(self, rows)?))
     }
 
     /// The same view with scores divided by their standard deviation (ddof = 1), or not.
@@ -210,16 +203,13 @@ impl View {
 
     /// The sample variance along each component; 0 if there is only one row.
     pub fn explained_variance(&self) -> Result<Array1<f64>, Error> {
-        let model = self.model();
-        let variances =
-            if model.count() > 1 { model.explained_variance(1.0)? } else { Array1::zeros(model.n_components()) };
-        Ok(self.with_zeros(variances))
+        Ok(self.with_zeros(self.model().sample_variance()?))
     }
 
     /// The standard deviation of the scores along each component (ddof = 1); 0 if there is only one
     /// row.
     pub fn score_deviations(&self) -> Result<Array1<f64>, Error> {
-        Ok(self.explained_variance()?.mapv(f64::sqrt))
+        Ok(self.with_zeros(self.model().score_deviations()?))
     }
 
     /// The share of the total variance along each component.

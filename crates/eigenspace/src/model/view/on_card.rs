@@ -14,9 +14,9 @@ use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice, concat
 
 use crate::device_error::DeviceError;
 use crate::error::Error;
-use crate::linalg::{Card, Make, Matrix, Real, RowsOnCard};
+use crate::linalg::{Card, Matrix, Real, RowsOnCard};
+use crate::model::projectable::Projection;
 use crate::model::scores::{check_fits, fitting};
-use crate::model::view::View;
 use crate::rows::block::{self, Block};
 use crate::rows::element::LARGEST_MAGNITUDE;
 
@@ -63,8 +63,8 @@ impl ViewOnCard {
     }
 
     /// The scores of dense rows.
-    pub(crate) fn scores<T: Real>(&self, view: &View, rows: Block<'_>) -> Result<Array2<T>, Error> {
-        let (features, k) = (view.features(), view.n_components());
+    pub(crate) fn scores<T: Real>(&self, onto: &Projection<'_>, rows: Block<'_>) -> Result<Array2<T>, Error> {
+        let (features, k) = (onto.basis.ncols(), onto.basis.nrows());
         if rows.ncols() != features {
             return Err(Error::WidthMismatch { expected: features, found: rows.ncols() });
         }
@@ -74,27 +74,19 @@ impl ViewOnCard {
         let all: Vec<usize> = (0..rows.nrows()).collect();
         let mut out = Array2::zeros((rows.nrows(), k));
         for (which, mut out) in all.chunks(piece).zip(out.axis_chunks_iter_mut(Axis(0), piece)) {
-            let wide = |start: usize, cells: &mut [f64]| {
-                rows.write_cells(which, start, cells);
-                block::acceptable_cells(cells)
-            };
-            let narrow = |start: usize, cells: &mut [f32]| {
-                rows.write_narrow_cells(which, start, cells);
-                block::acceptable_cells(cells)
-            };
-            let make = if rows.fit_f32() { Make::Narrow(&narrow) } else { Make::Wide(&wide) };
-            if !self.card.upload_made(&mut home[..which.len() * features], false, make, &mut x, 0)? {
+            let home = &mut home[..which.len() * features];
+            if !rows.made(which, |make| self.card.upload_made(home, false, make, &mut x, 0))? {
                 rows.unweighted().check(features)?; // names the cell
             }
-            let scores = self.products(view, &mut x, which.len())?;
+            let scores = self.products(onto, &mut x, which.len())?;
             out.assign(&scores.mapv(T::narrow));
         }
         fitting(out)
     }
 
     /// The scores of rows that another library has put on the card.
-    pub(crate) fn scores_from_card(&self, view: &View, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
-        let (features, k) = (view.features(), view.n_components());
+    pub(crate) fn scores_from_card(&self, onto: &Projection<'_>, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
+        let (features, k) = (onto.basis.ncols(), onto.basis.nrows());
         if rows.columns != features {
             return Err(Error::WidthMismatch { expected: features, found: rows.columns });
         }
@@ -110,26 +102,25 @@ impl ViewOnCard {
                 self.card.download(&x, copy.view_mut())?;
                 block::check(copy.view(), features).map_err(|error| error.counted_from(which[0]))?;
             }
-            out.assign(&self.products(view, &mut x, which.len())?);
+            out.assign(&self.products(onto, &mut x, which.len())?);
         }
         fitting(out)
     }
 
     /// (X − 1μᵀ) Bᵀ for the first rows of X, which are centered in place.
-    fn products(&self, view: &View, x: &mut Matrix, rows: usize) -> Result<Array2<f64>, DeviceError> {
-        let (mean, mean_low) = view.raw_model().center();
-        let (mean, mean_low) = (mean.to_vec(), mean_low.to_vec());
+    fn products(&self, onto: &Projection<'_>, x: &mut Matrix, rows: usize) -> Result<Array2<f64>, DeviceError> {
+        let (mean, mean_low) = (onto.mean.to_vec(), onto.mean_low.to_vec());
         self.card.center(x, rows, (&mean, &mean_low), None)?;
-        let basis = self.basis(view)?;
+        let basis = self.basis(onto.basis)?;
         let mut scores = Array2::zeros((rows, basis.rows));
         self.card.download(&self.card.products((x, rows), basis)?, scores.view_mut())?;
         Ok(scores)
     }
 
-    /// The components on the card, as they act on rows in their own units.
-    fn basis(&self, view: &View) -> Result<&Matrix, DeviceError> {
+    /// The components on the card. They are sent once, and are the same for every projection.
+    fn basis(&self, basis: ArrayView2<'_, f64>) -> Result<&Matrix, DeviceError> {
         if self.basis.get().is_none() {
-            let matrix = sent(&*self.card, view.basis_of_rows().view())?;
+            let matrix = sent(&*self.card, basis)?;
             self.basis.set(matrix).unwrap_or_default(); // another thread was faster
         }
         self.basis.get().ok_or_else(|| DeviceError::Failed { reason: "the components are not there".into() })

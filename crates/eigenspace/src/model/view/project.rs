@@ -6,13 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, Slice};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, Slice};
 
 use crate::error::Error;
-use crate::linalg::{self, Real};
+use crate::linalg::{self, Real, RowsOnCard};
 use crate::model::few_rows::FEW_ROWS;
-use crate::model::project::{Projection, Rows, checked_scores};
-use crate::model::scores::{combinations_into, fitting};
+use crate::model::project::checked_scores;
+use crate::model::projectable::{Operation, Projection, Rows, TypedRows};
+use crate::model::scores::{combinations_into, divided, fitting};
 use crate::model::view::View;
 use crate::rows::block::Block;
 use crate::rows::element::Element;
@@ -22,60 +23,31 @@ impl View {
     /// The scores of rows, in their precision. Rows with missing cells are refused, have NaN
     /// scores, or are filled. Sparse rows are not made dense; a cell that they do not store is
     /// zero, not missing.
-    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
-        let own_basis;
-        let basis = if self.scaled.is_none() && self.extra == 0 {
-            self.raw.components()
-        } else {
-            own_basis = self.basis_of_rows();
-            own_basis.view()
-        };
-        let block = rows.into();
-        let onto = self.onto(basis, block.nrows());
-        let Some(incomplete) = self.incomplete(&block)? else {
-            return match self.scores_on_card(block) {
-                Some(scores) => self.divided(scores?),
-                None => self.divided(rows.scores(&onto)?),
-            };
-        };
-        let complete: Vec<usize> = (0..block.nrows()).filter(|row| !incomplete.contains(row)).collect();
-        let mut out = Array2::from_elem((block.nrows(), self.n_components()), R::Score::narrow(f64::NAN));
-        let scores = self.divided(rows.scores_of(&complete, &onto)?)?;
-        complete.iter().zip(scores.rows()).for_each(|(&row, scores)| out.row_mut(row).assign(&scores));
-        if self.missing == Missing::Impute {
-            let incomplete: Vec<usize> = incomplete.into_iter().collect();
-            let filled = self.filled(block.select(&incomplete))?;
-            let scores = fitting(self.divided(filled.view().scores(&onto)?)?.mapv(R::Score::narrow))?;
-            incomplete.iter().zip(scores.rows()).for_each(|(&row, scores)| out.row_mut(row).assign(&scores));
-        }
-        Ok(out)
+    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<R::Scores, Error> {
+        rows.apply(&Project { view: self, divisors: self.divisors()? })
+    }
+
+    /// The scores of rows that are in the memory of the card of this view.
+    #[doc(hidden)]
+    pub fn project_from_card(&self, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
+        let Some(on_card) = &self.on_card else { return Err(rows.missing().into()) };
+        let (basis, divisors) = (self.basis_of_rows(), self.divisors()?);
+        let onto = self.onto(basis.view(), rows.rows);
+        linalg::inside(|| divided(on_card.scores_from_card(&onto, rows)?, divisors.as_ref()))
     }
 
     /// U: the left singular vectors of the rows that the model was fitted on, in the units of the
     /// view: their scores divided by the singular values, as
     /// [`EigenspaceModel::left_singular_vectors`](crate::EigenspaceModel::left_singular_vectors)
     /// computes them. They are 0 along components without variance.
-    pub fn left_singular_vectors<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
-        let mut vectors = self.clone().whiten(false).project(rows)?;
-        for (mut column, s) in vectors.columns_mut().into_iter().zip(self.singular_values()) {
-            column.mapv_inplace(|z| R::Score::narrow(if s > 0.0 { z.widen() / s } else { 0.0 }));
-        }
-        fitting(vectors)
+    pub fn left_singular_vectors<'a, R: Rows<'a>>(&self, rows: R) -> Result<R::Scores, Error> {
+        rows.apply(&Project { view: self, divisors: Some(self.singular_values()) })
     }
 
     /// The rows, in their own units, that have these scores. If there are fewer columns than
     /// components, they are the scores of the first components.
-    pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {
-        let (block, basis) = (scores.into(), self.basis_of_scores(scores.into())?);
-        let mut out = Array2::zeros((0, 0));
-        let on_card = self.combinations_on_card(block, basis.view(), || {
-            out = Array2::zeros((block.nrows(), self.features()));
-            out.view_mut()
-        });
-        match on_card {
-            Some(done) => done.map(|()| out),
-            None => scores.combined(self.raw.mean(), basis.view()),
-        }
+    pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<R::Scores, Error> {
+        scores.apply(&Reconstruct { view: self, basis: self.basis_of_scores(scores.into())? })
     }
 
     /// The same, written to an array of the caller, one row for each row of scores. numpy allocates
@@ -112,8 +84,7 @@ impl View {
             basis /= &scales;
         }
         if self.whiten {
-            let deviations = self.explained_variance()?.mapv(f64::sqrt);
-            for (mut direction, deviation) in basis.rows_mut().into_iter().zip(deviations) {
+            for (mut direction, deviation) in basis.rows_mut().into_iter().zip(self.score_deviations()?) {
                 direction *= deviation;
             }
         }
@@ -122,12 +93,12 @@ impl View {
 
     /// The scores of complete rows on the card of the view; `None` if there is none, it has failed,
     /// or the CPU is faster.
-    fn scores_on_card<T: Real>(&self, rows: Block<'_>) -> Option<Result<Array2<T>, Error>> {
+    fn scores_on_card<T: Real>(&self, onto: &Projection<'_>, rows: Block<'_>) -> Option<Result<Array2<T>, Error>> {
         let on_card = self.on_card.as_ref().filter(|_| rows.sparse().is_none())?;
         if !on_card.pays(rows.nrows(), self.features(), self.n_components()) {
             return None;
         }
-        match linalg::inside(|| on_card.scores(self, rows)) {
+        match linalg::inside(|| on_card.scores(onto, rows)) {
             Err(Error::Device(_)) => None,
             scores => Some(scores),
         }
@@ -152,34 +123,29 @@ impl View {
     }
 
     /// The projection of rows in their own units on a basis.
-    fn onto<'p>(&'p self, basis: ArrayView2<'p, f64>, rows: usize) -> Projection<'p> {
+    pub(super) fn onto<'p>(&'p self, basis: ArrayView2<'p, f64>, rows: usize) -> Projection<'p> {
         let (mean, mean_low) = self.raw.center();
         // A few rows are always centered before the product.
         let near_origin = rows > FEW_ROWS && self.model().near_origin();
         Projection { moments: &self.model().moments, mean, mean_low, basis, near_origin }
     }
 
-    /// The components as they act on rows in their own units.
-    pub(super) fn basis_of_rows(&self) -> Array2<f64> {
+    /// The components as they act on rows in their own units, copied only if they differ from those
+    /// of the model.
+    pub(super) fn basis_of_rows(&self) -> CowArray<'_, f64, Ix2> {
+        if self.scaled.is_none() && self.extra == 0 {
+            return self.raw.components().into();
+        }
         let mut basis = self.components();
         if let Some(scales) = self.scales() {
             basis *= &scales;
         }
-        basis
+        basis.into()
     }
 
-    /// Scores divided by their standard deviations if the view is whitened; 0 along components
-    /// without variance.
-    pub(super) fn divided<T: Real>(&self, mut scores: Array2<T>) -> Result<Array2<T>, Error> {
-        if !self.whiten {
-            return Ok(scores);
-        }
-        let deviations = self.explained_variance()?.mapv(f64::sqrt);
-        for (mut column, deviation) in scores.columns_mut().into_iter().zip(deviations) {
-            let divided = |z: T| if deviation > 0.0 { z.widen() / deviation } else { 0.0 };
-            column.mapv_inplace(|z| T::narrow(divided(z)));
-        }
-        fitting(scores)
+    /// What scores are divided by: their standard deviations if the view is whitened.
+    fn divisors(&self) -> Result<Option<Array1<f64>>, Error> {
+        if self.whiten { self.score_deviations().map(Some) } else { Ok(None) }
     }
 
     /// The rows with missing cells, if the policy is not to refuse them and there are any.
@@ -195,7 +161,7 @@ impl View {
 
     /// The indices of the rows that have results: all, or those without missing cells where the
     /// view skips the others.
-    pub fn kept<'a>(&self, rows: impl Into<Block<'a>>) -> Vec<usize> {
+    pub fn usable_rows<'a>(&self, rows: impl Into<Block<'a>>) -> Vec<usize> {
         let rows = rows.into();
         let skipped = if self.missing == Missing::Skip { rows.incomplete() } else { BTreeSet::new() };
         (0..rows.nrows()).filter(|row| !skipped.contains(row)).collect()
@@ -205,5 +171,57 @@ impl View {
     pub(super) fn filled(&self, mut rows: Array2<f64>) -> Result<Array2<f64>, Error> {
         self.raw.fill_missing(rows.view_mut())?;
         Ok(rows)
+    }
+}
+
+/// Scores in the units of a view, divided by one number for each component if there are divisors.
+struct Project<'v> {
+    view: &'v View,
+    divisors: Option<Array1<f64>>,
+}
+
+impl Operation for Project<'_> {
+    fn of<'a, R: TypedRows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
+        let (view, divisors, block) = (self.view, self.divisors.as_ref(), rows.into());
+        let basis = view.basis_of_rows();
+        let onto = view.onto(basis.view(), block.nrows());
+        let Some(incomplete) = view.incomplete(&block)? else {
+            return match view.scores_on_card(&onto, block) {
+                Some(scores) => divided(scores?, divisors),
+                None => divided(rows.scores(&onto)?, divisors),
+            };
+        };
+        let complete: Vec<usize> = (0..block.nrows()).filter(|row| !incomplete.contains(row)).collect();
+        let mut out = Array2::from_elem((block.nrows(), view.n_components()), R::Score::narrow(f64::NAN));
+        let scores = divided(rows.scores_of(&complete, &onto)?, divisors)?;
+        complete.iter().zip(scores.rows()).for_each(|(&row, scores)| out.row_mut(row).assign(&scores));
+        if view.missing == Missing::Impute {
+            let incomplete: Vec<usize> = incomplete.into_iter().collect();
+            let filled = view.filled(block.select(&incomplete))?;
+            let scores = fitting(divided(filled.view().scores(&onto)?, divisors)?.mapv(R::Score::narrow))?;
+            incomplete.iter().zip(scores.rows()).for_each(|(&row, scores)| out.row_mut(row).assign(&scores));
+        }
+        Ok(out)
+    }
+}
+
+/// Rows in their own units from their scores in a view.
+struct Reconstruct<'v> {
+    view: &'v View,
+    basis: CowArray<'v, f64, Ix2>,
+}
+
+impl Operation for Reconstruct<'_> {
+    fn of<'a, R: TypedRows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {
+        let (view, basis, block) = (self.view, self.basis.view(), scores.into());
+        let mut out = Array2::zeros((0, 0));
+        let on_card = view.combinations_on_card(block, basis, || {
+            out = Array2::zeros((block.nrows(), view.features()));
+            out.view_mut()
+        });
+        match on_card {
+            Some(done) => done.map(|()| out),
+            None => scores.combined(view.raw.mean(), basis),
+        }
     }
 }

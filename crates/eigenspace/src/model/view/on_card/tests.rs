@@ -34,15 +34,15 @@ fn scores_and_rows_are_those_of_the_cpu() {
     let (view, on_card, card) = both();
     let data = rows(50, 40);
     for view in [view.clone(), view.clone().standardized(true).expect("rows"), view.at_least(12)] {
-        let on_card = on_card.clone().emptied();
+        let (on_card, basis) = (on_card.clone().emptied(), view.basis_of_rows());
+        let onto = view.onto(basis.view(), 50);
         let scores = view.project(&data).expect("finite");
-        assert_close(&scores, &on_card.scores(&view, Block::from(&data)).expect("finite"));
-        assert_close(&scores, &on_card.scores_from_card(&view, card.put(&data)).expect("finite"));
-        let narrow: Array2<f32> = on_card.scores(&view, Block::from(&data.mapv(|x| x as f32))).expect("finite");
-        assert_eq!(narrow, on_card.scores::<f64>(&view, Block::from(&data)).expect("finite").mapv(|x| x as f32));
+        assert_close(&scores, &on_card.scores(&onto, Block::from(&data)).expect("finite"));
+        assert_close(&scores, &on_card.scores_from_card(&onto, card.put(&data)).expect("finite"));
+        let narrow: Array2<f32> = on_card.scores(&onto, Block::from(&data.mapv(|x| x as f32))).expect("finite");
+        assert_eq!(narrow, on_card.scores::<f64>(&onto, Block::from(&data)).expect("finite").mapv(|x| x as f32));
         let back = view.reconstruct(&scores).expect("finite");
         let mut found = Array2::zeros((50, 40));
-        let basis = view.components();
         if view.scales().is_none() {
             let mean = view.raw_model().mean();
             on_card.combinations(scores.view(), mean, basis.view(), found.view_mut()).expect("finite");
@@ -55,14 +55,16 @@ fn scores_and_rows_are_those_of_the_cpu() {
 fn invalid_cells_and_widths_are_named_as_on_the_cpu() {
     let (view, on_card, card) = both();
     let mut data = rows(50, 40);
+    let basis = view.basis_of_rows();
+    let onto = view.onto(basis.view(), 50);
     data[[30, 5]] = f64::NAN;
     let bad = |error: Error| matches!(error, Error::NonFinite { row: 30, column: 5, .. });
-    assert!(bad(on_card.scores::<f64>(&view, Block::from(&data)).expect_err("not a number")));
-    assert!(bad(on_card.scores_from_card(&view, card.put(&data)).expect_err("not a number")));
+    assert!(bad(on_card.scores::<f64>(&onto, Block::from(&data)).expect_err("not a number")));
+    assert!(bad(on_card.scores_from_card(&onto, card.put(&data)).expect_err("not a number")));
     let narrow = data.slice_axis(Axis(1), (..39).into()).to_owned();
     let wrong = |error: Error| matches!(error, Error::WidthMismatch { expected: 40, found: 39 });
-    assert!(wrong(on_card.scores::<f64>(&view, Block::from(&narrow)).expect_err("a column is missing")));
-    assert!(wrong(on_card.scores_from_card(&view, card.put(&narrow)).expect_err("a column is missing")));
+    assert!(wrong(on_card.scores::<f64>(&onto, Block::from(&narrow)).expect_err("a column is missing")));
+    assert!(wrong(on_card.scores_from_card(&onto, card.put(&narrow)).expect_err("a column is missing")));
 }
 
 #[test]
