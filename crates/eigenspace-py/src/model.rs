@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eigenspace::{EigenspaceModel, Error, Truncation, WeightKind};
+use eigenspace::{EigenspaceModel, Error, Truncation};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
@@ -239,10 +239,7 @@ impl Model {
     /// The meaning of the weights: "frequency" or "reliability".
     #[getter]
     fn weight_kind(&self) -> &'static str {
-        match self.inner.weight_kind() {
-            WeightKind::Reliability => "reliability",
-            _ => "frequency",
-        }
+        self.inner.weight_kind().name()
     }
 
     /// The share of variance that the kept directions explain, if it is below the share requested
