@@ -44,7 +44,7 @@ def run():
     table = {}
     for protocol in found["protocols"]:
         settings = [
-            {key: setting[key] for key in ("classifier", "k", "accuracy", "deviation")}
+            {key: setting[key] for key in ("classifier", "n_components", "accuracy", "deviation")}
             | {"open": {name: setting["open"][name] for name in OPEN}}
             | {"trials": [trial["accuracy"] for trial in setting["trials"]]}
             for setting in protocol["settings"]
@@ -219,7 +219,7 @@ def numbers(results):
         "strangers.nine.accepted": tex.percent(nine["false_accepts"]["share"]),
         "strangers.nine.rejected": tex.percent(nine["false_rejects"]["share"]),
         "draws": str(protocols["random-5"]["splits"]),
-        "k": str(of(results, "random-5", best)["k"]),
+        "k": str(of(results, "random-5", best)["n_components"]),
         "best": NAMES[best].split(",")[0],
         "best.share": tex.percent(of(results, "random-5", best)["accuracy"]),
         "best.same": short(equal),

@@ -30,12 +30,12 @@ def draw(results):
             [one["bytes"] for one in compressed], [one[key]["ssim"] for one in compressed], "o-", color=color
         )
         some = [one for one in cleaned["components"] if not is_exact(one[key]["psnr"])]
-        right.semilogx([one["k"] for one in some], [one[key]["psnr"] for one in some], "o-", color=color)
+        right.semilogx([one["n_components"] for one in some], [one[key]["psnr"] for one in some], "o-", color=color)
         right.axhline(cleaned["noisy"][key]["psnr"], color=color, linestyle=":", linewidth=0.8)
     for axis in (left, middle):
         axis.set(xlabel=f"bytes of a face (PGM: {pgm:,})")
         look.ticks(axis, [one["bytes"] for one in compressed[::2]])
-    look.ticks(right, [one["k"] for one in cleaned["components"][::2]])
+    look.ticks(right, [one["n_components"] for one in cleaned["components"][::2]])
     left.set(ylabel="PSNR, dB", title="compression")
     middle.set(ylabel="SSIM", title="compression")
     right.set(xlabel="components", ylabel="PSNR, dB", title="noise removal")
@@ -52,11 +52,11 @@ def decibels(value):
 
 
 def tables(results):
-    cleaned = {one["k"]: one for one in results["denoising"]["components"]}
+    cleaned = {one["n_components"]: one for one in results["denoising"]["components"]}
     rows = []
     for one in results["compression"]:
-        other = cleaned.get(one["k"])
-        cells = [str(one["k"]), tex.integer(one["bytes"])]
+        other = cleaned.get(one["n_components"])
+        cells = [str(one["n_components"]), tex.integer(one["bytes"])]
         for key in ("learned", "new"):
             cells += [decibels(one[key]["psnr"]), tex.fixed(one[key]["ssim"], 3)]
         for key in ("learned", "new"):
@@ -72,8 +72,8 @@ def tables(results):
 
 
 def numbers(results):
-    compressed = {one["k"]: one for one in results["compression"]}
-    cleaned = {one["k"]: one for one in results["denoising"]["components"]}
+    compressed = {one["n_components"]: one for one in results["compression"]}
+    cleaned = {one["n_components"]: one for one in results["denoising"]["components"]}
     noisy = results["denoising"]["noisy"]
     found = {"noise": str(NOISE), "pgm": tex.integer(results["compression"][0]["pgm_bytes"])}
     found["noisy"] = decibels(noisy["new"]["psnr"])
@@ -84,9 +84,9 @@ def numbers(results):
             found[f"k{k}.{name}"] = decibels(compressed[k][key]["psnr"])
             found[f"k{k}.{name}.clean"] = decibels(cleaned[k][key]["psnr"])
     exact = next(one for one in results["compression"] if is_exact(one["learned"]["psnr"]))
-    found["exact.k"], found["exact.bytes"] = str(exact["k"]), tex.integer(exact["bytes"])
+    found["exact.k"], found["exact.bytes"] = str(exact["n_components"]), tex.integer(exact["bytes"])
     best = max(cleaned.values(), key=lambda one: one["new"]["psnr"])
-    found["best.k"] = str(best["k"])
+    found["best.k"] = str(best["n_components"])
     found["best.new"] = decibels(best["new"]["psnr"])
     found["gain"] = "more" if best["new"]["psnr"] > noisy["new"]["psnr"] else "less"
     return found

@@ -6,9 +6,9 @@ type Scale = ((x: number) => number) & { low: number; high: number; back(y: numb
 
 interface ImageSize { width: number; height: number; channels: number }
 interface Trouble { error: string; hint: string | null }
-interface Certificate { exact: boolean; text: string; captured: [number, number]; angle: number | null; confidence: number | null }
+interface Certificate { exact: boolean; text: string; captured: [number, number]; angle_bound: number | null; confidence: number | null }
 interface Model {
-  id: number; name: string; revision: number; rows: number; features: number; rank: number; k: number; axes?: number; standardized: boolean;
+  id: number; name: string; revision: number; rows: number; features: number; rank: number; n_components: number; axes?: number; standardize: boolean;
   image: ImageSize | null; certificate: Certificate; origin: string; weight: number; names: boolean; parents: number[]; saved: string | null;
 }
 interface Data {
@@ -16,7 +16,7 @@ interface Data {
   state: "reading" | "fitting" | "ready" | "failed"; done: number; total: number | null; error: Trouble | null;
 }
 interface Recognizer {
-  model: number; people: string[]; images: number; image: ImageSize; reject: number | null; not_a_face: number | null; metric: string; classifier: string; changed: boolean; ready: boolean; revision: number;
+  model: number; people: string[]; images: number; image: ImageSize; unknown: number | null; not_a_face: number | null; metric: string; classifier: string; changed: boolean; ready: boolean; revision: number;
 }
 interface Watch { source: string; first: number; rows: number; state: "waiting" | "reading" | "ended" | "failed"; error: Trouble | null }
 interface Session {
@@ -24,25 +24,25 @@ interface Session {
   data: Data | null; recognizer: Recognizer | null; watch: Watch | null;
 }
 interface Spectrum {
-  revision: number; total_variance: number; k: number; noise: number; summary: string;
-  components: { variance: [number, number, number]; ratio: number; cumulative: [number, number, number]; angle: number }[];
+  revision: number; total_variance: number; n_components: number; noise_variance: number; summary: string;
+  components: { explained_variance: [number, number, number]; explained_variance_ratio: number; cumulative: [number, number, number]; angle_bound: number }[];
 }
 interface Chunk { n: number; d: number; revision: number; first: number; total: number; values: Float32Array; ids: Uint32Array; classes: Uint16Array | null }
 interface Neighbor { row: number; name: string | null; label: string | null; distance: number }
 interface Row {
   revision: number; row: number; name: string | null; label: string | null; values: number[] | null; scores: number[]; t2: number; q: number;
-  t2_limit: number | null; q_limit: number | null; cos2: number[]; k: number; nearest: Neighbor[]; nearest_k: number;
+  t2_limit: number | null; q_limit: number | null; cos2: number[]; n_components: number; nearest: Neighbor[]; nearest_k: number;
 }
-interface Rebuilt { revision: number; k: number; q: number; psnr: number | null; values: number[] | null; residual: number[] | null }
+interface Rebuilt { revision: number; n_components: number; q: number; psnr: number | null; values: number[] | null; residual: number[] | null }
 interface Contribution { feature: number; name: string | null; t2: number; q: number; value: number; mean: number }
-interface Contributions { revision: number; k: number; t2: number; q: number; features: Contribution[]; rest: { t2: number; q: number } }
+interface Contributions { revision: number; n_components: number; t2: number; q: number; features: Contribution[]; rest: { t2: number; q: number } }
 interface Feature { feature: number; name: string | null; mean: number; deviation: number; loadings: number[]; correlations: number[]; cos2: number; contribution: number }
 interface Monitored {
-  revision: number; k: number; t2_limit: number | null; q_limit: number | null; first: number; total: number; t2: number[]; q: number[];
+  revision: number; n_components: number; t2_limit: number | null; q_limit: number | null; first: number; total: number; t2: number[]; q: number[];
   beyond_t2: number; beyond_q: number; confidence: number; stride: number; rows: number[] | null;
 }
 interface Recognized {
-  verdict: "known" | "unknown" | "not a face"; person: string | null; distance: number; face_distance: number; reject: number | null; not_a_face: number | null;
+  verdict: "known" | "unknown" | "not a face"; person: string | null; distance: number; face_distance: number; unknown: number | null; not_a_face: number | null;
   candidates: { person: string; score: number; distance: number }[];
   matches: { person: string; distance: number; image: number | null; name: string | null }[];
 }

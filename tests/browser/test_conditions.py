@@ -18,7 +18,7 @@ def test_where_nothing_is_certain_the_chart_is_hatched(page, directory, digits_d
         until(lambda: hatched.count() > 0, "the hatched part")
         assert "nothing is certain here" in page.locator("#main").inner_text()
         angles = json.loads(page.request.get(f"{server.url}api/models/0/spectrum").text())
-        uncertain = [c["angle"] >= 1 for c in angles["components"]]
+        uncertain = [c["angle_bound"] >= 1 for c in angles["components"]]
         assert uncertain[-1]
         assert page.locator("#main rect.uncertain").count() == sum(uncertain)
         page.page.context.close()
@@ -28,7 +28,7 @@ def test_a_component_without_variance_cannot_be_walked(page, iris_server):
     def flat(route):
         answer = json.loads(route.fetch().text())
         for component in answer["components"]:
-            component["variance"] = [0, 0, 0]
+            component["explained_variance"] = [0, 0, 0]
         route.fulfill(body=json.dumps(answer), content_type="application/json")
 
     page.page.route("**/spectrum*", flat)

@@ -86,7 +86,7 @@ def test_merge_then_split_restores_the_spectrum(page_of, halves, iris_csv):
             "the split model",
         )
         after = page.evaluate("fetch('api/models/3/spectrum').then((r) => r.json())")
-        values = [[c["variance"][1] for c in x["components"]] for x in (before, after)]
+        values = [[c["explained_variance"][1] for c in x["components"]] for x in (before, after)]
         assert np.max(np.abs(np.subtract(*values))) < 1e-9 * values[0][0]
         page.get_by_role("button", name=re.compile("^Undo")).click()
         until(lambda: page.locator(".shelf tbody tr").count() == 3, "three models")
@@ -183,7 +183,7 @@ def test_forgetting_rows_equals_a_fit_without_them(page_of, directory, iris_mode
             "the result",
         )
         made = page.evaluate("fetch('api/models/1/spectrum').then((r) => r.json())")["components"]
-        found = [c["variance"][1] for c in made][: len(expected)]
+        found = [c["explained_variance"][1] for c in made][: len(expected)]
         assert found == pytest.approx(expected, rel=1e-9)
         page.page.context.close()
 
@@ -200,7 +200,7 @@ def test_added_rows_equal_a_fit_with_them(page_of, directory, halves, iris_csv):
         page.page.context.close()
     table = np.loadtxt(iris_csv, delimiter=",", skiprows=1, usecols=range(4))
     expected = np.linalg.eigvalsh(np.cov(table.T))[::-1]
-    assert [c["variance"][1] for c in made] == pytest.approx(expected, rel=1e-9)
+    assert [c["explained_variance"][1] for c in made] == pytest.approx(expected, rel=1e-9)
 
 
 def test_models_are_saved_once_and_only_with_write(page_of, halves, tmp_path):

@@ -249,7 +249,7 @@ def test_rows_that_arrive_are_measured_with_the_reference_whatever_is_chosen(pag
     page.keyboard.press(".")
     page.locator("#inspector .contributions tbody tr").first.wait_for()
     answer = page.request.get(f"{server.url}api/watch/rows/0/contributions?top=8").json()
-    assert answer["k"] == 2
+    assert answer["n_components"] == 2
     inspector = page.locator("#inspector")
     assert "compared with good, k = 2" in inspector.locator(".stats").inner_text()
     shown = [page.value(f"#inspector .stat:nth-child({i}) strong") for i in (1, 2)]

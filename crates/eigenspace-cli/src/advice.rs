@@ -87,7 +87,9 @@ fn on_faces(error: &faces::Error) -> Option<String> {
         faces::Error::NoPerson { .. } => {
             Some("move it into a directory named after the person, or add it later with `faces enroll --person`".into())
         }
-        faces::Error::TooFewImages { .. } => error.hint().map(|hint| hint.replace("the protocol ", "--protocol ")),
+        faces::Error::TooFewImages { smaller: Some(smaller), .. } => {
+            Some(format!("add images of this person, leave the person out, or try --protocol {smaller}"))
+        }
         other => other.hint(),
     }
 }
@@ -107,7 +109,10 @@ pub(crate) fn on_options(error: &anyhow::Error, input: &Input) -> Option<String>
     {
         return Some("leave out --decimal ',': the header is delimited by commas".into());
     }
-    if let Some(files::Error::Source { path, source: SourceError::Malformed { format, .. } }) = error.downcast_ref()
+    if let Some(files::Error::Source { path, source }) = error.downcast_ref()
+        && let SourceError::Malformed { format, .. }
+        | SourceError::Encoding { format, .. }
+        | SourceError::LineEndings { format } = source
         && input.format.is_some()
         && (*format != "image" || Format::of(path) != Some(Format::Images))
     {
@@ -148,7 +153,10 @@ fn on_a_model(error: &Error) -> Option<String> {
         Error::Device(DeviceError::Failed { .. }) => Some(
             "run the command again, or use --device cpu; a fit with --checkpoint continues where it was saved".into(),
         ),
-        Error::Device(_) => error.hint().map(|hint| hint.replace("compute on the CPU", "use --device cpu")),
+        Error::Device(device) => match device.remedy() {
+            Some(remedy) => Some(format!("{remedy}, or use --device cpu")),
+            None => error.hint(),
+        },
         Error::NonFinite { value, .. } if value.is_nan() => Some(MISSING.into()),
         Error::Divisor { count, weight, .. } if *weight < *count as f64 => {
             Some("add rows; if the weights do not count repeated rows, fit with --weight-kind reliability".into())
@@ -180,8 +188,8 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
              .feather, .pgm, .ppm, .pbm, .png, .jpg and .jpeg"
                 .into()
         }
-        SourceError::ManyArrays { .. } | SourceError::NoArray { .. } => {
-            error.hint().unwrap_or_default().replace("one of them:", "one of them with --key:")
+        SourceError::ManyArrays { available } | SourceError::NoArray { available, .. } => {
+            format!("choose one of them with --key: {}", listed(available))
         }
         // The cell goes on in the next line.
         SourceError::NotANumber { text, .. } if text.contains('\n') => return error.hint(),
@@ -216,8 +224,7 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
             "check the spelling of the path; in a pattern, write [[] for a square bracket".into()
         }
         SourceError::Malformed { format: "image", .. } => "check that the file is complete and has the format that its name suggests".into(),
-        SourceError::Malformed { problem, .. } if problem.contains("UTF-") => "save the file as UTF-8 text".into(),
-        SourceError::Malformed { problem, .. } if problem.contains("CR alone") => "convert the line endings to LF".into(),
+        SourceError::LineEndings { .. } => "convert the line endings to LF".into(),
         SourceError::Malformed { .. } => {
             "check that the file is complete and has the format that its name suggests, or set the format with --format".into()
         }

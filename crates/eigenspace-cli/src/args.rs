@@ -4,7 +4,7 @@ mod input;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use eigenspace::internal::printable;
 use eigenspace::{Components, Device, Engine, FitOptions, Forgetting, Missing, Rank};
 
@@ -171,8 +171,8 @@ pub(crate) struct Settings {
 
     /// Engine: `scatter` keeps the scatter matrix, `factor` keeps directions; `auto` chooses by the
     /// number of columns.
-    #[arg(long, value_name = "ENGINE", default_value = "auto")]
-    pub(crate) engine: EngineName,
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = numbers::one_of::<Engine, 3>(["auto", "factor", "scatter"]))]
+    pub(crate) engine: Engine,
 
     /// Number of rows to collect before each update of the model. Changes the result if directions
     /// are dropped.
@@ -191,8 +191,8 @@ pub(crate) struct Settings {
     pub(crate) half_life: Option<f64>,
 
     /// Policy for missing cells: refuse them, skip their rows, or impute them from the model.
-    #[arg(long, value_name = "POLICY", default_value = "refuse")]
-    pub(crate) missing: MissingName,
+    #[arg(long, value_name = "POLICY", default_value = "refuse", value_parser = numbers::one_of::<Missing, 3>(["refuse", "skip", "impute"]))]
+    pub(crate) missing: Missing,
 }
 
 /// How to treat missing cells of rows that are compared with a model.
@@ -200,32 +200,8 @@ pub(crate) struct Settings {
 #[command(next_help_heading = "Input")]
 pub(crate) struct MissingCells {
     /// Policy for missing cells: refuse them, skip their rows, or impute them from the model.
-    #[arg(long, value_name = "POLICY", default_value = "refuse")]
-    pub(crate) missing: MissingName,
-}
-
-#[derive(ValueEnum, Clone, Copy)]
-pub(crate) enum EngineName {
-    Auto,
-    Factor,
-    Scatter,
-}
-
-#[derive(ValueEnum, Clone, Copy, PartialEq)]
-pub(crate) enum MissingName {
-    Refuse,
-    Skip,
-    Impute,
-}
-
-impl From<MissingName> for Missing {
-    fn from(name: MissingName) -> Self {
-        match name {
-            MissingName::Refuse => Self::Refuse,
-            MissingName::Skip => Self::Skip,
-            MissingName::Impute => Self::Impute,
-        }
-    }
+    #[arg(long, value_name = "POLICY", default_value = "refuse", value_parser = numbers::one_of::<Missing, 3>(["refuse", "skip", "impute"]))]
+    pub(crate) missing: Missing,
 }
 
 impl Settings {
@@ -246,12 +222,8 @@ impl Settings {
         let mut options = FitOptions::new()
             .components(components)
             .truncation(self.truncation.parse()?)
-            .engine(match self.engine {
-                EngineName::Auto => Engine::Auto,
-                EngineName::Factor => Engine::Factor,
-                EngineName::Scatter => Engine::Scatter,
-            })
-            .missing(self.missing.into())
+            .engine(self.engine)
+            .missing(self.missing)
             .device(self.compute.device);
         if let Some(rank) = rank(self.max_rank.as_deref())? {
             options = options.max_rank(rank);

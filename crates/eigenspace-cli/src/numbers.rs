@@ -6,6 +6,9 @@ use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use eigenspace::Error;
+
 /// Parses a whole number.
 pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "expected a whole number".into())
@@ -36,13 +39,21 @@ pub(crate) fn threads(text: &str) -> Result<u16, String> {
     whole_number_in(text, 1..=1024)
 }
 
-/// Parses a setting of the library. Its error names the setting and the value, as clap does; only
-/// the rest is used.
-pub(crate) fn setting<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: T::Err| {
-        let words = error.to_string();
-        words.rfind("expected").map_or_else(|| words.clone(), |start| words[start..].to_owned())
+/// Parses a setting of the library. clap names the setting and the value, so the error says only
+/// what is expected.
+pub(crate) fn setting<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error| match error {
+        Error::UnknownWord { expected, .. } => format!("expected {expected}"),
+        other => other.to_string(),
     })
+}
+
+/// Parses a setting of the library that is one of these words, which help and completions list.
+pub(crate) fn one_of<T, const N: usize>(words: [&'static str; N]) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(words).try_map(|word| word.parse::<T>())
 }
 
 /// Parses a port; 0 stands for a free one.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use eigenspace::io::source::{RowBlock, RowSource, Values};
 use eigenspace::{Error, ImageShape, Missing};
-use ndarray::{Array1, Array2, ArrayView1, Axis, Slice};
+use ndarray::{Array2, ArrayView1, Axis, Slice};
 
 use crate::args::Input;
 use crate::draw::{
@@ -105,14 +105,9 @@ pub(crate) fn scree(opened: &Opened, asked: bool, title: &str) -> anyhow::Result
     let reported = opened.model().n_components();
     let bars = if asked { reported } else { opened.model().rank().min(BARS.max(reported)) };
     let wider = opened.with_components(bars)?;
-    let model = wider.model();
-    let ratios = model.explained_variance_ratio().to_vec();
-    let (certificate, total) = (model.certificate(), model.feature_scatter().sum());
-    let bounds: Vec<(f64, f64)> = (0..ratios.len())
-        .map(|i| certificate.eigenvalue_bound(i))
-        .map(|(low, high)| (low / total, high / total))
-        .collect();
-    let bounds = (!certificate.is_exact()).then_some(&bounds[..]);
+    let ratios = wider.view().explained_variance_ratio().to_vec();
+    let bounds = wider.view().explained_variance_ratio_bounds();
+    let bounds = (!wider.model().certificate().is_exact()).then_some(&bounds[..]);
     let reported = (reported < bars).then_some(reported);
     Ok(draw::scree(&Scree { title, ratios: &ratios, bounds, reported }))
 }
@@ -231,19 +226,17 @@ pub(crate) fn strip_of(opened: &Opened, row: &Values, steps: &[usize], title: &s
     let size = size_of(opened)?;
     let all = opened.with_components(opened.raw().rank())?.viewed(false, Missing::Refuse);
     let scores = all.project(row)?.to_f64();
-    let original: Array1<f64> = opened.preprocessed(row).to_f64().row(0).to_owned();
+    let original = opened.preprocessed(row).to_f64();
     let mut kept: Vec<usize> = steps.iter().map(|&k| k.min(scores.ncols())).collect();
     kept.dedup();
     let mut columns = Vec::new();
     let (mut originals, mut rebuilt, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
     for k in kept {
         let first: Array2<f64> = scores.slice_axis(Axis(1), Slice::from(..k)).to_owned();
-        let again = all.reconstruct(&Values::from(first))?.to_f64();
-        let again = again.row(0);
         columns.push(format!("k = {k}"));
-        originals.push(original.to_vec());
-        residuals.push((&original - &again).to_vec());
-        rebuilt.push(again.to_vec());
+        originals.push(original.row(0).to_vec());
+        rebuilt.push(all.reconstruct(&Values::F64(first))?.to_f64().row(0).to_vec());
+        residuals.push(all.with_components(k)?.view().residuals(&original)?.row(0).to_vec());
     }
     let low = original.iter().copied().fold(f64::INFINITY, f64::min);
     let high = original.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use eigenspace::Metadata;
 use eigenspace::internal::{self, AtomicFile, Prefetch};
 use eigenspace::io::Error;
 use eigenspace::io::source::{self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
+use eigenspace::{Metadata, Missing};
 
-use crate::args::{Input, MissingName};
+use crate::args::Input;
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::progress::Progress;
@@ -69,9 +69,7 @@ pub(crate) fn notice_text(notice: &Notice) -> String {
     match notice {
         Notice::IndexColumn { .. } => format!("{notice} (use --keep-index to keep it)"),
         Notice::NumbersInHeader { .. } => format!("{notice} (use --no-header)"),
-        Notice::ImagesBesideTables { .. } => {
-            notice.to_string().replace("set the format to images", "use --format images")
-        }
+        Notice::ImagesBesideTables { .. } => format!("{notice} (use --format images)"),
         other => other.to_string(),
     }
 }
@@ -101,7 +99,7 @@ fn check(
     chosen: bool,
     data: &[PathBuf],
 ) -> anyhow::Result<()> {
-    let path = data.first().cloned().unwrap_or_default();
+    let path = data.first().expect("rows were opened, so there is a path").clone();
     if let Some(expected) = metadata.image() {
         let image = columns.image_file.clone().unwrap_or_else(|| path.clone());
         columns.check_image(expected).map_err(|source| Error::Source { path: image, source })?;
@@ -163,8 +161,8 @@ pub(crate) fn for_each_quietly(
 }
 
 /// The error of a fit that has read this many rows and used none of them.
-pub(crate) fn no_rows(data: &[PathBuf], input: &Input, missing: MissingName, rows: u64) -> Failure {
-    let (skips, weighted) = (missing == MissingName::Skip, input.weights.is_some() || input.weight_column.is_some());
+pub(crate) fn no_rows(data: &[PathBuf], input: &Input, missing: Missing, rows: u64) -> Failure {
+    let (skips, weighted) = (missing == Missing::Skip, input.weights.is_some() || input.weight_column.is_some());
     let reason = match (skips, weighted) {
         _ if rows == 0 => {
             let (has, hint) = match data {

@@ -196,10 +196,10 @@ def test_evaluation_gives_the_numbers_of_the_command(people, protocol):
     )
     assert len(results) == len(said["settings"]) == 4
     for ours, theirs in zip(results, said["settings"], strict=True):
-        assert (ours.classifier, ours.metric, str(ours.n_components)) == (
+        assert (ours.classifier, ours.metric, ours.n_components) == (
             theirs["classifier"],
             theirs["metric"],
-            theirs["k"],
+            theirs["n_components"],
         )
         assert (ours.tested, ours.correct) == (theirs["tested"], theirs["correct"])
         np.testing.assert_allclose([ours.accuracy, ours.deviation], [theirs["accuracy"], theirs["deviation"]])

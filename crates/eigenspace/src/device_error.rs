@@ -52,25 +52,40 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// What the user can do about it.
-    pub(crate) fn hint(&self) -> &'static str {
-        match self {
-            Self::NotBuilt => "build with the feature `cuda`, or compute on the CPU",
-            Self::NoDevice { .. } => "check the output of nvidia-smi, or compute on the CPU",
-            Self::MissingLibrary { library: "libcuda" } => "install the NVIDIA driver, or compute on the CPU",
-            Self::MissingLibrary { .. } => {
-                "install the CUDA toolkit and add its libraries to LD_LIBRARY_PATH, or compute on the CPU; in Python, \
-                 `import torch` or the packages nvidia-cublas and nvidia-cusolver provide them"
-            }
-            Self::OldDriver { .. } => "update the NVIDIA driver, or compute on the CPU",
+    /// What the user can do to compute on the device; `None` if nothing would help.
+    pub fn remedy(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NotBuilt => "build with the feature `cuda`",
+            Self::NoDevice { .. } => "check the output of nvidia-smi",
+            Self::MissingLibrary { library: "libcuda" } => "install the NVIDIA driver",
+            Self::MissingLibrary { .. } => "install the CUDA toolkit and add its libraries to LD_LIBRARY_PATH",
+            Self::OldDriver { .. } => "update the NVIDIA driver",
             Self::OutOfMemory { .. } => {
-                "use fewer rows per block or a smaller rank, close other programs that use the GPU, or compute on the CPU"
+                "use fewer rows per block or a smaller rank, close other programs that use the GPU"
             }
+            Self::Failed { .. } | Self::NotOnDevice { .. } => return None,
+        })
+    }
+
+    /// What the user can do about it.
+    pub(crate) fn hint(&self) -> String {
+        match self {
             Self::Failed { .. } => {
                 "the rows so far are still in the stream, which can be saved and read; start the program again to use the \
                  GPU again"
+                    .into()
             }
-            Self::NotOnDevice { .. } => "pass an array that is on the CUDA device of the fit",
+            Self::NotOnDevice { .. } => "pass an array that is on the CUDA device of the fit".into(),
+            other => {
+                let remedy = other.remedy().unwrap_or_default();
+                let packages = match other {
+                    Self::MissingLibrary { library } if *library != "libcuda" => {
+                        "; in Python, `import torch` or the packages nvidia-cublas and nvidia-cusolver provide them"
+                    }
+                    _ => "",
+                };
+                format!("{remedy}, or compute on the CPU{packages}")
+            }
         }
     }
 }

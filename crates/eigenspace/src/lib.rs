@@ -73,7 +73,7 @@ pub use model::metadata::{ImageShape, Metadata};
 pub use model::monitor::{Limits, Readings};
 pub use model::projectable::Rows;
 pub use model::truncation::{Components, Rank, Truncation};
-pub use model::view::{Contributions, DistancesKept, FeatureSummary, View};
+pub use model::view::{Contributions, DistancesKept, FeatureSummary, LargestContributions, View};
 pub use model::weight::WeightKind;
 pub use rows::block::Block;
 pub use rows::element::Element;

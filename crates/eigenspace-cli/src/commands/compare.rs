@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
-use eigenspace::{EigenspaceModel, principal_angles};
-use ndarray::{Axis, Slice};
+use eigenspace::EigenspaceModel;
 use serde_json::json;
 
 use crate::commands::Answer;
@@ -68,12 +67,9 @@ impl Compare {
         if k > rank || k == 0 {
             return Err(Failure::FewDirections { path: path.clone(), wanted: k, rank }.into());
         }
-        let first = Slice::from(..k);
         let context = || format!("cannot compare `{}` with `{}`", self.a.display(), self.b.display());
-        let angles =
-            principal_angles(left.basis().slice_axis(Axis(0), first), right.basis().slice_axis(Axis(0), first))
-                .with_context(context)?;
-        let largest = angles.iter().copied().fold(0.0, f64::max);
+        let angles = left.angles_of_first(right, k).with_context(context)?;
+        let largest = angles.last().copied().unwrap_or(0.0);
         let spread = deviation_difference(left, right, k)?;
         let within = self.within.is_none_or(|limit| largest.sin() <= limit && spread <= limit);
         if k == left.features() {
@@ -90,6 +86,7 @@ impl Compare {
                 "n_components": k,
                 "subspace_distance": largest.sin(),
                 "principal_angles": angles.to_vec(),
+                "largest_angle": largest,
                 "mean_distance": (centers == "means").then_some(apart),
                 "deviation_difference": spread,
                 "counts": [left.count(), right.count()],

@@ -109,7 +109,7 @@ impl Explore {
             watch: self.watch,
             components,
             standardize: self.standardize,
-            missing: self.missing_cells.missing.into(),
+            missing: self.missing_cells.missing,
             input: self.input,
             command: command(std::env::args().skip(1)),
             state: self.state,

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use eigenspace::{EigenspaceModel, Engine, WeightKind};
+use eigenspace::{EigenspaceModel, Engine, Missing, WeightKind};
 
-use crate::args::{self, Input, MissingName, Settings};
+use crate::args::{self, Input, Settings};
 use crate::checkpoint::Checkpoint;
 use crate::commands::inspect;
 use crate::failure::Failure;
@@ -152,7 +152,7 @@ impl Fit {
         if let Some(path) = self.data.iter().chain(&self.input.weights).find(once).filter(|_| self.passes.get() > 1) {
             return Err(Failure::PassesOfInput { input: rows::names(std::slice::from_ref(path)) }.into());
         }
-        if self.passes.get() > 1 && self.settings.missing == MissingName::Impute {
+        if self.passes.get() > 1 && self.settings.missing == Missing::Impute {
             return Err(Failure::PassesOfFilled.into());
         }
         Ok(())
@@ -165,7 +165,7 @@ impl Fit {
                 output::message("nothing was dropped, so the rows are not read again");
                 break;
             }
-            let mut refinement = model.refine()?.missing(self.settings.missing.into());
+            let mut refinement = model.refine()?.missing(self.settings.missing);
             let rows = rows::open(&self.data, &self.input)?;
             rows::for_each(&format!("pass {pass}"), rows, 0, |block| Ok(refinement.update(block.as_block())?))?;
             model = refinement.finish()?;

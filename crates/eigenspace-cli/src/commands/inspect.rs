@@ -50,7 +50,8 @@ pub(crate) struct Inspect {
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Also print the mean of each column and its loading on each component.
+    /// Also print the mean of each column and its loading on each component: the entry of the
+    /// component times the standard deviation along it. With --json, also print the components.
     #[arg(long)]
     loadings: bool,
 
@@ -84,12 +85,13 @@ impl Inspect {
                     |rows: ArrayView2<'_, f64>| rows.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>();
                 described["mean"] = json!(opened.raw().mean().to_vec());
                 described["components"] = json!(rows(opened.model().components()));
+                described["loadings"] = json!(rows(opened.view().loadings()?.view()));
             }
             return output::data(&serde_json::to_string_pretty(&described)?);
         }
         print(&opened, false, self.all)?;
         if self.loadings {
-            output::data(&loadings(&opened))?;
+            output::data(&loadings(&opened)?)?;
         }
         if let Some((rows, kept)) = kept {
             let ratio = |value: f64| format!("{value:.4}");
@@ -222,8 +224,8 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
 }
 
 /// The mean of each column and its loadings on the first components.
-fn loadings(opened: &Opened) -> String {
-    let (model, directions) = (opened.model(), opened.model().components());
+fn loadings(opened: &Opened) -> anyhow::Result<String> {
+    let (model, loadings) = (opened.model(), opened.view().loadings()?);
     let columns = model.n_components().min(LOADING_COLUMNS);
     let headings: Vec<String> = (1..=columns).map(|i| format!("PC{i}")).collect();
     let headings: Vec<&str> = ["column", "mean"].into_iter().chain(headings.iter().map(String::as_str)).collect();
@@ -233,11 +235,11 @@ fn loadings(opened: &Opened) -> String {
         .into_iter()
         .enumerate()
         .map(|(j, name)| {
-            let parts = (0..columns).map(|i| format!("{:.4}", directions[[i, j]]));
+            let parts = (0..columns).map(|i| number(loadings[[j, i]]));
             [name, number(opened.raw().mean()[j])].into_iter().chain(parts).collect()
         })
         .collect();
-    format!("\n{}", table(&headings, &rows))
+    Ok(format!("\n{}", table(&headings, &rows)))
 }
 
 fn features(opened: &Opened) -> String {
@@ -260,18 +262,17 @@ fn named(names: &[String]) -> String {
 fn component_rows(opened: &Opened, components: usize) -> Vec<Vec<String>> {
     let model = opened.model();
     let ratios = model.explained_variance_ratio();
+    let cumulative = opened.view().cumulative_variance_ratio();
     let variances = model.explained_variance(1.0).ok();
-    let mut cumulative = 0.0;
     (0..components)
         .map(|i| {
-            cumulative += ratios[i];
             let variance = variances.as_ref().map_or_else(|| "-".into(), |variances| number(variances[i]));
             vec![
                 (i + 1).to_string(),
                 number(model.singular_values()[i]),
                 variance,
                 percent(ratios[i]),
-                percent(cumulative),
+                percent(cumulative[i]),
             ]
         })
         .collect()
@@ -291,6 +292,7 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
         "file": opened.path.to_string_lossy(),
         "count": model.count(),
         "weight": model.weight(),
+        "weight_kind": model.weight_kind().name(),
         "features": model.features(),
         "rank": model.rank(),
         "n_components": components,

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum, ValueHint};
+use eigenspace::Missing;
 use eigenspace::internal::AtomicFile;
 
-use crate::args::{self, Input, MissingCells, MissingName};
+use crate::args::{self, Input, MissingCells};
 use crate::draw::Drawing;
 use crate::failure::Failure;
 use crate::opened::Opened;
@@ -118,7 +119,7 @@ impl Plot {
     fn check_options(&self) -> Result<(), Failure> {
         type Uses = fn(Kind) -> bool;
         let about_rows = applicable::given(&self.input);
-        let skips_or_fills = self.missing_cells.missing != MissingName::Refuse;
+        let skips_or_fills = self.missing_cells.missing != Missing::Refuse;
         let given: [(&'static str, bool, Uses); 9] = [
             ("DATA", !self.data.is_empty(), Kind::shows_rows),
             (about_rows.unwrap_or_default(), about_rows.is_some(), Kind::shows_rows),
@@ -150,7 +151,7 @@ impl Plot {
             let shape = plots::image_shape(args::size(shape)?, opened.raw().features())?;
             opened = opened.showing_images(shape)?;
         }
-        let opened = opened.viewed(false, self.missing_cells.missing.into());
+        let opened = opened.viewed(false, self.missing_cells.missing);
         if opened.model().rank() == 0 {
             return Err(Failure::NoVariance { path: self.model.clone() }.into());
         }

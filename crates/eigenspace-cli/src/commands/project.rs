@@ -58,7 +58,7 @@ impl Project {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let opened = Opened::load_before(&self.model, components, &self.data)?
-            .viewed(self.whiten, self.missing_cells.missing.into())
+            .viewed(self.whiten, self.missing_cells.missing)
             .on(self.compute.device)?;
         if opened.model().rank() == 0 {
             return Err(Failure::NoVariance { path: self.model }.into());

@@ -25,11 +25,16 @@ const SPARE: f64 = 1.12;
 /// Largest number of characters of a text, whatever its width.
 const LONGEST: usize = 300;
 
-fn face(weight: Weight) -> Option<&'static Face<'static>> {
-    static FACES: OnceLock<[Option<Face<'static>>; 2]> = OnceLock::new();
-    let faces =
-        FACES.get_or_init(|| [notosans::REGULAR_TTF, notosans::BOLD_TTF].map(|bytes| Face::parse(bytes, 0).ok()));
-    faces[usize::from(weight == Weight::Bold)].as_ref()
+/// The built-in typeface, parsed once for shaping and for outlines.
+pub(super) fn built_in(weight: Weight) -> &'static rustybuzz::Face<'static> {
+    static FACES: OnceLock<[rustybuzz::Face<'static>; 2]> = OnceLock::new();
+    let parsed = |bytes| rustybuzz::Face::from_slice(bytes, 0).expect("the built-in typeface is a valid font");
+    let faces = FACES.get_or_init(|| [notosans::REGULAR_TTF, notosans::BOLD_TTF].map(parsed));
+    &faces[usize::from(weight == Weight::Bold)]
+}
+
+fn face(weight: Weight) -> &'static Face<'static> {
+    built_in(weight)
 }
 
 /// The typeface has no superscript minus, so it is drawn as a small bar.
@@ -62,7 +67,7 @@ fn is_simple(text: &str, weight: Weight) -> bool {
         c == RAISED_MINUS
             || (matches!(c, ' '..='\u{2ff}' | '\u{370}'..='\u{58f}' | '\u{1e00}'..='\u{2000}' | '\u{2010}'..='\u{2027}'
                 | '\u{2030}'..='\u{2e7f}')
-                && face(weight).is_some_and(|face| face.glyph_index(c).is_some()))
+                && face(weight).glyph_index(c).is_some())
     };
     text.chars().all(simple)
 }
@@ -71,11 +76,8 @@ fn exact_width(text: &str, size: f64, weight: Weight) -> f64 {
     if !is_simple(text, weight) {
         return size * shaping::line(text, weight).1;
     }
-    let em = match face(weight) {
-        Some(face) => text.chars().map(|c| advance(face, c)).sum(),
-        None => 0.6 * text.chars().count() as f64,
-    };
-    em * size
+    let face = face(weight);
+    size * text.chars().map(|c| advance(face, c)).sum::<f64>()
 }
 
 /// The text on one line, cut with an ellipsis if it is wider than `room`.
@@ -98,7 +100,7 @@ pub(super) fn shorten(text: &str, size: f64, weight: Weight, room: f64) -> Strin
 
 /// The outlines of a text whose baseline starts at the origin, y downward, and its true width.
 pub(super) fn outline(text: &str, size: f64, weight: Weight) -> Option<(Path, f64)> {
-    let face = face(weight)?;
+    let face = face(weight);
     let scale = size / f64::from(face.units_per_em());
     let mut pen = Pen { path: PathBuilder::new(), scale, x: 0.0, y: 0.0 };
     if !is_simple(text, weight) {

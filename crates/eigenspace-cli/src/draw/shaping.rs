@@ -5,15 +5,13 @@
 //! text ─► runs of one direction (unicode-bidi) ─► spans of one font and script ─► glyphs (rustybuzz)
 //! ```
 
-use std::sync::OnceLock;
-
 use rustybuzz::{Direction, Face, UnicodeBuffer};
 use ttf_parser::GlyphId;
 use unicode_bidi::BidiInfo;
 use unicode_script::{Script, UnicodeScript};
 
 use super::fallback;
-use super::font::Weight;
+use super::font::{self, Weight};
 
 /// What to draw at a position.
 pub(super) enum Glyph {
@@ -65,13 +63,6 @@ pub(super) fn missing(text: &str, weight: Weight) -> Vec<char> {
     line(text, weight).0.into_iter().filter_map(of).collect()
 }
 
-fn own(weight: Weight) -> Option<&'static Face<'static>> {
-    static FACES: OnceLock<[Option<Face<'static>>; 2]> = OnceLock::new();
-    let faces =
-        FACES.get_or_init(|| [notosans::REGULAR_TTF, notosans::BOLD_TTF].map(|bytes| Face::from_slice(bytes, 0)));
-    faces[usize::from(weight == Weight::Bold)].as_ref()
-}
-
 /// Splits a run where the font or the script changes. Spaces, marks and joiners stay with the
 /// preceding character.
 fn spans(run: &str, weight: Weight) -> Vec<Span<'_>> {
@@ -91,7 +82,7 @@ fn spans(run: &str, weight: Weight) -> Vec<Span<'_>> {
         }
         start = at;
         let has = |face: &&'static Face<'static>| face.glyph_index(character).is_some();
-        let font = own(weight).filter(has).or_else(|| fallback::font_for(character, weight));
+        let font = Some(font::built_in(weight)).filter(has).or_else(|| fallback::font_for(character, weight));
         spans.push(Span { text: &run[start..end], font, script });
     }
     spans

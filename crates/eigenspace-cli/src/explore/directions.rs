@@ -49,7 +49,9 @@ fn step(entry: &Entry, query: &Query) -> anyhow::Result<(Opened, Vec<f64>, f64)>
 pub(super) fn walk(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
     let (at, row, deviation) = step(entry, query)?;
     let listed = at.metadata().image().is_none() && row.len() <= LISTED;
-    Ok(Reply::Json(json!({ "revision": entry.revision, "values": listed.then_some(row), "sigma": deviation })))
+    Ok(Reply::Json(
+        json!({ "revision": entry.revision, "values": listed.then_some(row), "score_deviation": deviation }),
+    ))
 }
 
 /// The same as an image.
@@ -63,21 +65,28 @@ pub(super) fn component(entry: &Entry, number: usize) -> anyhow::Result<Reply> {
     let at = up_to(entry, number)?;
     let i = number - 1;
     let sign = entry.sign(i);
-    let row = sign * &at.model().components().row(i);
-    let correlations = sign * at.view().correlations()?;
-    let mut order: Vec<usize> = (0..row.len()).collect();
-    order.sort_by(|&a, &b| row[b].abs().total_cmp(&row[a].abs()));
+    let loadings = sign * &at.view().loadings()?.column(i);
+    let correlations = sign * &at.view().correlations()?.column(i);
+    let mut order: Vec<usize> = (0..loadings.len()).collect();
+    order.sort_by(|&a, &b| loadings[b].abs().total_cmp(&loadings[a].abs()));
     let names = at.metadata().feature_names();
     let top: Vec<Value> = order
         .into_iter()
         .take(LOADINGS)
-        .map(|j| json!({ "feature": j, "name": names.map(|names| &names[j]), "loading": row[j], "correlation": correlations[[j, i]] }))
+        .map(|j| {
+            json!({
+                "feature": j,
+                "name": names.map(|names| &names[j]),
+                "loading": loadings[j],
+                "correlation": correlations[j],
+            })
+        })
         .collect();
     Ok(Reply::Json(json!({
         "revision": entry.revision,
         "i": number,
-        "variance": at.view().explained_variance()?[i],
-        "ratio": at.view().explained_variance_ratio()[i],
+        "explained_variance": at.view().explained_variance()?[i],
+        "explained_variance_ratio": at.view().explained_variance_ratio()[i],
         "top": top,
     })))
 }
@@ -100,7 +109,7 @@ pub(super) fn features(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
     let at = up_to(entry, last)?;
     let along: Vec<usize> = axes.iter().map(|axis| axis - 1).collect();
     let summary = at.view().feature_summary(&along)?;
-    let correlations = at.view().correlations()?;
+    let (loadings, correlations) = (at.view().loadings()?, at.view().correlations()?);
     let names = at.metadata().names_or_numbers(at.raw().features());
     let mut found: Vec<usize> = match query.get("search").map(str::to_lowercase) {
         Some(text) => (0..names.len()).filter(|&j| names[j].to_lowercase().contains(&text)).collect(),
@@ -114,7 +123,7 @@ pub(super) fn features(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
     }
     let total = found.len();
     found.truncate(query.number("top")?.unwrap_or(40).min(MOST));
-    let components = at.model().components();
+    let signed = |of: &Array2<f64>, j: usize| along.iter().map(|&i| entry.sign(i) * of[[j, i]]).collect::<Vec<_>>();
     let named = at.metadata().feature_names().is_some();
     let listed: Vec<Value> = found
         .into_iter()
@@ -124,8 +133,8 @@ pub(super) fn features(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
                 "name": named.then(|| &names[j]),
                 "mean": summary.mean[j],
                 "deviation": summary.deviation[j],
-                "loadings": along.iter().map(|&i| entry.sign(i) * components[[i, j]]).collect::<Vec<_>>(),
-                "correlations": along.iter().map(|&i| entry.sign(i) * correlations[[j, i]]).collect::<Vec<_>>(),
+                "loadings": signed(&loadings, j),
+                "correlations": signed(&correlations, j),
                 "cos2": summary.squared_cosine[j],
                 "contribution": summary.contribution[j],
             })

@@ -97,12 +97,12 @@ fn table(entry: &Entry, what: &str, lines: Vec<Vec<String>>) -> Reply {
 /// The mean of each feature and its loadings.
 pub(super) fn loadings(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
     let opened = entry.at(query.number("k")?)?;
-    let components = opened.model().components();
+    let loadings = opened.view().loadings()?;
     let heading = ["feature".to_owned(), "mean".to_owned()].into_iter();
-    let mut lines = vec![heading.chain((1..=components.nrows()).map(|i| format!("PC{i}"))).collect::<Vec<_>>()];
+    let mut lines = vec![heading.chain((1..=loadings.ncols()).map(|i| format!("PC{i}"))).collect::<Vec<_>>()];
     let names = opened.metadata().names_or_numbers(opened.raw().features());
     for (j, name) in names.into_iter().enumerate() {
-        let numbers = std::iter::once(opened.raw().mean()[j]).chain(components.column(j).to_vec());
+        let numbers = std::iter::once(opened.raw().mean()[j]).chain(loadings.row(j).to_vec());
         lines.push(std::iter::once(name).chain(numbers.map(|x| format!("{x:?}"))).collect());
     }
     Ok(table(entry, "-loadings.csv", lines))
@@ -112,20 +112,21 @@ pub(super) fn loadings(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
 pub(super) fn variance(entry: &Entry) -> anyhow::Result<Reply> {
     let heading = [
         "component",
-        "variance",
-        "variance_low",
-        "variance_high",
-        "ratio",
+        "explained_variance",
+        "explained_variance_low",
+        "explained_variance_high",
+        "explained_variance_ratio",
         "cumulative",
         "cumulative_low",
         "cumulative_high",
-        "sine_of_angle_bound",
+        "angle_bound",
     ];
     let mut lines = vec![heading.map(str::to_owned).to_vec()];
     for (i, c) in spectrum::components(entry, usize::MAX)?.into_iter().enumerate() {
-        let [low, value, high] = c.variance;
+        let [low, value, high] = c.explained_variance;
         let [least, held, greatest] = c.cumulative;
-        let numbers = [value, low, high, c.ratio, held, least, greatest, c.angle].map(|x| format!("{x:?}"));
+        let numbers = [value, low, high, c.explained_variance_ratio, held, least, greatest, c.angle_bound];
+        let numbers = numbers.map(|x| format!("{x:?}"));
         lines.push(std::iter::once((i + 1).to_string()).chain(numbers).collect());
     }
     Ok(table(entry, "-variance.csv", lines))

@@ -73,7 +73,7 @@ impl FaceDesk {
             "people": recognizer.people(),
             "images": recognizer.images().len(),
             "image": image.map(|i| json!({ "width": i.width(), "height": i.height(), "channels": i.channels() })),
-            "reject": now.thresholds.and_then(|thresholds| thresholds.unknown),
+            "unknown": now.thresholds.and_then(|thresholds| thresholds.unknown),
             "not_a_face": now.thresholds.and_then(|thresholds| thresholds.not_a_face),
             "metric": options.get_metric().to_string(),
             "classifier": options.get_classifier().to_string(),
@@ -182,7 +182,7 @@ pub(super) fn answer(session: &Session, query: &Query, bytes: &[u8]) -> anyhow::
         "person": found.person(),
         "distance": found.distance,
         "face_distance": found.face_distance,
-        "reject": thresholds.unknown,
+        "unknown": thresholds.unknown,
         "not_a_face": thresholds.not_a_face,
         "matches": matches.collect::<Vec<_>>(),
         "candidates": candidates.collect::<Vec<_>>(),
@@ -201,8 +201,8 @@ pub(super) fn enroll(session: &Session, query: &Query, bytes: &[u8]) -> anyhow::
     };
     let before = desk.recognizer();
     let taken: Vec<&str> = before.images().filter(|(known, _)| *known == person).map(|(_, name)| name).collect();
-    let name =
-        (1..).map(|number| format!("page-{number}")).find(|name| !taken.contains(&name.as_str())).unwrap_or_default();
+    let free = (1..).map(|number| format!("page-{number}")).find(|name| !taken.contains(&name.as_str()));
+    let name = free.expect("a finite number of names is taken");
     let after = before.enroll(Faces::new(&rows, &[person.to_owned()], &[name]))?;
     desk.change(session, Arc::new(after))
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::explore::images;
 use crate::explore::query::Query;
-use crate::explore::reply::Reply;
+use crate::explore::reply::{Refusal, Reply};
 use crate::explore::session::Session;
 use crate::explore::shelf::Entry;
 use crate::opened::Opened;
@@ -73,7 +73,7 @@ pub(super) fn row(session: &Session, entry: &Entry, row: usize, query: &Query) -
     Ok(Reply::Json(json!({
         "revision": entry.revision,
         "row": row,
-        "k": opened.model().n_components(),
+        "n_components": opened.model().n_components(),
         "name": named.name,
         "label": named.label,
         "values": listed(opened, cells.row(0)),
@@ -103,8 +103,8 @@ impl Rebuilt {
         let cells = chosen.cells();
         let scores = at.view().project(&cells)?;
         let again = at.view().reconstruct(&scores)?.index_axis_move(Axis(0), 0);
+        let residual = at.view().residuals(&cells)?.index_axis_move(Axis(0), 0);
         let original = cells.index_axis_move(Axis(0), 0);
-        let residual = &original - &again;
         Ok(Self { at, original, again, residual })
     }
 }
@@ -116,7 +116,7 @@ pub(super) fn reconstruction(session: &Session, entry: &Entry, row: usize, query
     let quality = |image| psnr(original.view(), again.view(), images::white(image));
     Ok(Reply::Json(json!({
         "revision": entry.revision,
-        "k": at.model().n_components(),
+        "n_components": at.model().n_components(),
         "q": q,
         "psnr": at.metadata().image().map(quality),
         "values": listed(&at, again.view()),
@@ -150,12 +150,10 @@ pub(super) fn contributions(session: &Session, entry: &Entry, row: usize, query:
     let [t2, q] = [readings.hotelling[0], readings.squared_distance[0]];
     let found = at.view().contributions(&cells)?;
     let (to_t2, to_q) = (found.hotelling.row(0), found.squared_distance.row(0));
-    let weight = |j: usize| to_t2[j].abs() / t2.max(f64::MIN_POSITIVE) + to_q[j] / q.max(f64::MIN_POSITIVE);
-    let mut order: Vec<usize> = (0..to_t2.len()).collect();
-    order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
+    let largest = found.largest(top).into_iter().next().ok_or_else(Refusal::internal)?;
     let names = at.metadata().feature_names();
-    let (shown, rest) = order.split_at(top.min(order.len()));
-    let features: Vec<Value> = shown
+    let features: Vec<Value> = largest
+        .features
         .iter()
         .map(|&j| {
             json!({
@@ -171,13 +169,10 @@ pub(super) fn contributions(session: &Session, entry: &Entry, row: usize, query:
     Ok(Reply::Json(json!({
         "revision": entry.revision,
         "row": row,
-        "k": at.model().n_components(),
+        "n_components": at.model().n_components(),
         "t2": t2,
         "q": q,
         "features": features,
-        "rest": {
-            "t2": rest.iter().map(|&j| to_t2[j]).sum::<f64>(),
-            "q": rest.iter().map(|&j| to_q[j]).sum::<f64>(),
-        },
+        "rest": { "t2": largest.other_hotelling, "q": largest.other_squared_distance },
     })))
 }

@@ -120,9 +120,9 @@ impl Entry {
             "weight": model.weight(),
             "features": model.features(),
             "rank": model.rank(),
-            "k": model.n_components(),
+            "n_components": model.n_components(),
             "axes": kept_components(&self.opened, rows),
-            "standardized": self.opened.metadata().standardize(),
+            "standardize": self.opened.metadata().standardize(),
             "image": image.map(|i| json!({ "width": i.width(), "height": i.height(), "channels": i.channels() })),
             "names": self.opened.metadata().feature_names().is_some(),
             "certificate": self.certificate(),
@@ -149,7 +149,7 @@ impl Entry {
             "exact": exact,
             "text": text,
             "captured": [low, high],
-            "angle": (angle < 1.0).then_some(angle),
+            "angle_bound": (angle < 1.0).then_some(angle),
             "confidence": (!certificate.is_proven()).then(|| certificate.confidence()),
         })
     }

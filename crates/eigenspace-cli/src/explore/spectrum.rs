@@ -1,7 +1,5 @@
 //! Variances with their bounds, and angles between two models.
 
-use eigenspace::principal_angles;
-use ndarray::{Axis, Slice};
 use serde_json::{Value, json};
 
 use crate::explore::query::Query;
@@ -15,37 +13,29 @@ const MOST: usize = 1000;
 /// One component: its variance, the share of it and of those before, and the angle bound.
 pub(super) struct Component {
     /// Lower bound, value and upper bound.
-    pub(super) variance: [f64; 3],
-    pub(super) ratio: f64,
+    pub(super) explained_variance: [f64; 3],
+    pub(super) explained_variance_ratio: f64,
     /// Lower bound, value and upper bound.
     pub(super) cumulative: [f64; 3],
     /// Bound on the sine of the largest angle between the components up to this one and the exact
     /// ones.
-    pub(super) angle: f64,
+    pub(super) angle_bound: f64,
 }
 
 /// The kept directions of a model, at most `most`.
 pub(super) fn components(entry: &Entry, most: usize) -> anyhow::Result<Vec<Component>> {
     let all = entry.at(Some(entry.opened.model().rank().min(most)))?;
-    let (model, certificate) = (all.model(), all.model().certificate());
-    // The scatter of a unit of variance: bounds are on the scatter.
-    let scatter = model.feature_scatter().sum();
-    let total = all.view().model().total_variance(1.0).unwrap_or(f64::NAN);
-    let unit = if total > 0.0 { scatter / total } else { f64::NAN };
-    let variances = all.view().explained_variance()?;
-    let ratios = all.view().explained_variance_ratio();
-    let mut held = 0.0;
+    let (view, certificate) = (all.view(), all.model().certificate());
+    let (variances, bounds) = (view.explained_variance()?, view.explained_variance_bounds()?);
+    let ratios = view.explained_variance_ratio();
+    let (held, held_bounds) = (view.cumulative_variance_ratio(), view.cumulative_variance_ratio_bounds());
+    let between = |(low, high): (f64, f64), value: f64| [low, value, high];
     Ok((0..variances.len())
-        .map(|i| {
-            let (low, high) = certificate.eigenvalue_bound(i);
-            held += ratios[i];
-            let (least, greatest) = certificate.captured_bounds(i + 1);
-            Component {
-                variance: [low / unit, variances[i], high / unit],
-                ratio: ratios[i],
-                cumulative: [least.min(held), held.min(1.0), greatest.max(held.min(1.0))],
-                angle: certificate.angle_bound(i + 1),
-            }
+        .map(|i| Component {
+            explained_variance: between(bounds[i], variances[i]),
+            explained_variance_ratio: ratios[i],
+            cumulative: between(held_bounds[i], held[i]),
+            angle_bound: certificate.angle_bound(i + 1),
         })
         .collect())
 }
@@ -57,14 +47,21 @@ pub(super) fn spectrum(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
     let found = components(entry, MOST)?;
     let listed: Vec<Value> = found
         .iter()
-        .map(|c| json!({ "variance": c.variance, "ratio": c.ratio, "cumulative": c.cumulative, "angle": c.angle }))
+        .map(|c| {
+            json!({
+                "explained_variance": c.explained_variance,
+                "explained_variance_ratio": c.explained_variance_ratio,
+                "cumulative": c.cumulative,
+                "angle_bound": c.angle_bound,
+            })
+        })
         .collect();
-    let held = at.view().explained_variance_ratio().iter().sum::<f64>().min(1.0);
+    let held = at.view().cumulative_variance_ratio().last().copied().unwrap_or(0.0);
     Ok(Reply::Json(json!({
         "revision": entry.revision,
-        "k": k,
+        "n_components": k,
         "total_variance": at.model().total_variance(1.0).ok(),
-        "noise": at.view().noise_variance().ok(),
+        "noise_variance": at.view().noise_variance().ok(),
         "components": listed,
         "certificate": entry.certificate(),
         "summary": format!(
@@ -90,14 +87,12 @@ pub(super) fn angles(a: &Entry, b: &Entry, query: &Query) -> anyhow::Result<Repl
         let error = format!("cannot compare {k} components: the models have {most} in common");
         return Err(Refusal::bad(error, "use a smaller number").into());
     }
-    let first = Slice::from(..k);
-    let angles = principal_angles(left.basis().slice_axis(Axis(0), first), right.basis().slice_axis(Axis(0), first))?;
-    let largest = angles.iter().copied().fold(0.0, f64::max);
+    let angles = left.angles_of_first(right, k)?;
     Ok(Reply::Json(json!({
         "revision": a.revision,
-        "k": k,
-        "angles": angles.to_vec(),
-        "common": largest,
+        "n_components": k,
+        "principal_angles": angles.to_vec(),
+        "largest_angle": angles.last(),
         "whole_space": k == left.features(),
     })))
 }

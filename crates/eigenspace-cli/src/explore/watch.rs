@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use eigenspace::io::source::{Columns, RowBlock, RowSource};
-use eigenspace::{EigenspaceStream, FitOptions, principal_angles};
+use eigenspace::{EigenspaceStream, FitOptions};
 use ndarray::{Axis, Slice};
 
 use crate::args::Input;
@@ -240,14 +240,7 @@ impl Live {
         let (there, here) = (reference.opened.model(), opened.model());
         let k = there.n_components();
         self.angle = match here.rank() >= k && k > 0 {
-            true => {
-                let first = Slice::from(..k);
-                let angles = principal_angles(
-                    there.basis().slice_axis(Axis(0), first),
-                    here.basis().slice_axis(Axis(0), first),
-                )?;
-                angles.last().copied()
-            }
+            true => there.angles_of_first(here, k)?.last().copied(),
             false => None,
         };
         match self.id {

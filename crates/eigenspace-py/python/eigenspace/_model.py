@@ -303,6 +303,10 @@ class EigenspaceModel:
         """Return the share of the total variance along each component."""
         return self._core.explained_variance_ratio()
 
+    def loadings(self) -> Floats:
+        """Return the loadings, one row per feature: components times the deviations along them (ddof = 0)."""
+        return interruptibly(View(self._core, standardize=False).loadings, self.n_features * self.n_components)
+
     def feature_variance(self, ddof: float = 1) -> Floats:
         """Return the variance of each feature; exact even after truncation."""
         return self._core.feature_variance(ddof)

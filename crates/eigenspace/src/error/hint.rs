@@ -78,7 +78,7 @@ impl Error {
             Self::UnknownWord { what: "truncation rule", .. } => "use, for example, rank:100, energy:0.99, tolerance:1e-6 or fd:100".into(),
             Self::UnknownWord { .. } => "check the spelling".into(),
             Self::MemoryBudget { .. } => "allow more memory, pass fewer rows at a time, or keep fewer directions".into(),
-            Self::Device(error) => error.hint().into(),
+            Self::Device(error) => error.hint(),
             Self::ZeroDirection | Self::CountOverflow => return None,
         };
         Some(text)

@@ -128,6 +128,8 @@ pub enum Error {
         found: usize,
         /// Number of images needed.
         needed: usize,
+        /// The protocol of the same kind for which there are enough images, if there is one.
+        smaller: Option<String>,
     },
     /// A directory without a directory of images for each person.
     #[error("cannot find people in `{}`: expected a subdirectory of images for each person", directory.display())]
@@ -198,15 +200,10 @@ impl Error {
                 "choose a width and height whose product (times 3 for color) is the number of values".into()
             }
             Self::Setting { what, .. } => return known(what).map(str::to_owned),
-            Self::TooFewImages { protocol, found, .. } => match protocol.rsplit_once('-') {
-                Some((kind, number)) if number.parse::<usize>().is_ok() && *found > 1 => {
-                    format!(
-                        "add images of this person, leave the person out, or try the protocol {kind}-{}",
-                        found - 1
-                    )
-                }
-                _ => "add images of this person, or leave the person out".into(),
-            },
+            Self::TooFewImages { smaller: Some(smaller), .. } => {
+                format!("add images of this person, leave the person out, or try the protocol {smaller}")
+            }
+            Self::TooFewImages { .. } => "add images of this person, or leave the person out".into(),
             Self::NoPeople { .. } => {
                 "arrange the images as person/image.pgm, with each directory named after the person".into()
             }

@@ -72,6 +72,18 @@ impl FromStr for Protocol {
 }
 
 impl Protocol {
+    /// A protocol of the same kind with another number of training images of each person; `None`
+    /// for 0, or if the kind has no such number.
+    fn with_training_images(self, train: usize) -> Option<Self> {
+        match self {
+            _ if train == 0 => None,
+            Self::First(_) => Some(Self::First(train)),
+            Self::Random(_) => Some(Self::Random(train)),
+            Self::Incremental(_) => Some(Self::Incremental(train)),
+            Self::LeaveOneOut => None,
+        }
+    }
+
     /// The splits of images; `people` is the person in each image. Random protocols are repeated
     /// `times` times, and give the same splits for the same seed.
     pub fn splits(&self, people: &[String], times: usize, seed: u64) -> Result<Vec<Split>, Error> {
@@ -94,7 +106,9 @@ impl Protocol {
         };
         if let Some((person, images)) = own.iter().find(|(_, images)| images.len() <= train) {
             let (found, needed) = (images.len(), train.saturating_add(1));
-            return Err(Error::TooFewImages { protocol: self.to_string(), person: (*person).into(), found, needed });
+            let (protocol, person) = (self.to_string(), (*person).into());
+            let smaller = self.with_training_images(found.saturating_sub(1)).map(|smaller| smaller.to_string());
+            return Err(Error::TooFewImages { protocol, person, found, needed, smaller });
         }
         let mut random = Random::new(seed);
         Ok(match self {

@@ -71,6 +71,20 @@ pub enum SourceError {
     /// No file matches a pattern, or a directory contains nothing that can be read.
     #[error("found no files in a supported format")]
     NoFiles,
+    /// The text is not UTF-8.
+    #[error("not a valid {format}: {problem}")]
+    Encoding {
+        /// The format.
+        format: &'static str,
+        /// Where it is not, or which encoding it has instead.
+        problem: String,
+    },
+    /// The lines of the text do not end in LF or CR LF.
+    #[error("not a valid {format}: its lines end in CR alone, expected LF or CR LF")]
+    LineEndings {
+        /// The format.
+        format: &'static str,
+    },
     /// The file does not have the expected format.
     #[error("not a valid {format}: {problem}", problem = printable(problem))]
     Malformed {

@@ -68,7 +68,14 @@ impl EigenspaceModel {
         principal_angles(self.components(), other.components())
     }
 
-    /// The sine of the largest of those angles.
+    /// The principal angles between the first k directions of two models. A model that keeps fewer
+    /// is compared with all of its directions.
+    pub fn angles_of_first(&self, other: &Self, k: usize) -> Result<Array1<f64>, Error> {
+        let first = |model: &Self| linalg::rows_of(model.basis(), 0..k.min(model.rank())).to_owned();
+        principal_angles(first(self).view(), first(other).view())
+    }
+
+    /// The sine of the largest angle between the reported components of two models.
     pub fn subspace_distance(&self, other: &Self) -> Result<f64, Error> {
         subspace_distance(self.components(), other.components())
     }

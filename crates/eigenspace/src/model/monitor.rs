@@ -122,6 +122,24 @@ fn chi_squared(freedom: f64, confidence: f64) -> f64 {
     ChiSquared::new(freedom).expect("the degrees of freedom are positive and finite").inverse_cdf(confidence)
 }
 
+impl Limits {
+    /// How far a row is from its limits: the larger of T² and Q, each divided by its limit. It is
+    /// above 1 if the row is beyond a limit, and NaN for a row without readings.
+    pub fn excess(&self, hotelling: f64, squared_distance: f64) -> f64 {
+        let over = |value: f64, limit: f64| if value == 0.0 { 0.0 } else { value / limit };
+        over(hotelling, self.hotelling).max(over(squared_distance, self.squared_distance))
+    }
+
+    /// The share of rows with T² above its limit, and the share with Q above its limit; 0 without
+    /// rows.
+    pub fn shares_beyond(&self, hotelling: &[f64], squared_distance: &[f64]) -> (f64, f64) {
+        let share = |values: &[f64], limit: f64| {
+            values.iter().filter(|value| **value > limit).count() as f64 / values.len().max(1) as f64
+        };
+        (share(hotelling, self.hotelling), share(squared_distance, self.squared_distance))
+    }
+}
+
 impl Readings {
     pub(crate) fn new(hotelling: Array1<f64>, squared_distance: Array1<f64>, limits: Limits) -> Self {
         Self { hotelling, squared_distance, limits }

@@ -57,3 +57,19 @@ fn bases_of_different_width_are_refused() {
     let error = principal_angles(a.view(), b.view()).unwrap_err();
     assert_eq!(error.to_string(), "the numbers of features differ: 3 and 4");
 }
+
+#[test]
+fn the_first_directions_of_two_models_are_compared() {
+    let mut random = Random::new(6);
+    let [a, b] = [5, 3].map(|rank| {
+        let rows = random.with_spectrum(40, 8, &[9.0, 7.0, 5.0, 3.0, 1.0][..rank]);
+        EigenspaceModel::fit(&rows).unwrap().with_components(1).unwrap()
+    });
+    for k in 1..=6 {
+        let first = |model: &EigenspaceModel| model.with_components(k.min(model.rank())).unwrap();
+        let expected = principal_angles(first(&a).components(), first(&b).components()).unwrap();
+        assert_eq!(a.angles_of_first(&b, k).unwrap(), expected);
+    }
+    assert_eq!(a.angles_of_first(&b, 1).unwrap(), a.angles(&b).unwrap());
+    assert_eq!(a.angles_of_first(&b, 0).unwrap().len(), 0);
+}

@@ -155,3 +155,30 @@ fn a_view_with_another_number_of_components_shares_the_directions() {
     }
     assert_eq!(model.with_components(1).unwrap().basis().as_ptr(), model.basis().as_ptr());
 }
+
+#[test]
+fn the_features_that_contribute_most_come_first_and_the_others_are_summed() {
+    let mut random = Random::new(21);
+    let fitted = rows(&mut random, 30, 7);
+    let fresh = rows(&mut random, 5, 7);
+    let view = View::raw(EigenspaceModel::fit(&fitted).unwrap()).with_components(3).unwrap();
+    let found = view.contributions(&fresh).unwrap();
+    let (t2, q) = view.readings(&fresh).unwrap();
+    for most in [0, 1, 4, 7, 9] {
+        let largest = found.largest(most);
+        assert_eq!(largest.len(), 5);
+        for (i, largest) in largest.iter().enumerate() {
+            let weight = |j: usize| found.hotelling[[i, j]].abs() / t2[i] + found.squared_distance[[i, j]] / q[i];
+            let chosen = &largest.features;
+            assert_eq!(chosen.len(), most.min(7));
+            assert!(chosen.is_sorted_by(|&a, &b| weight(a) >= weight(b)));
+            let others: Vec<usize> = (0..7).filter(|j| !chosen.contains(j)).collect();
+            assert!(others.iter().all(|&j| chosen.last().is_none_or(|&last| weight(j) <= weight(last))));
+            let sums = others.iter().fold((0.0, 0.0), |(to_t2, to_q), &j| {
+                (to_t2 + found.hotelling[[i, j]], to_q + found.squared_distance[[i, j]])
+            });
+            assert!((largest.other_hotelling - sums.0).abs() <= 1e-12 * t2[i]);
+            assert!((largest.other_squared_distance - sums.1).abs() <= 1e-12 * q[i]);
+        }
+    }
+}

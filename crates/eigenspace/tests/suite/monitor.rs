@@ -135,3 +135,30 @@ fn where_every_direction_is_shown_rounding_is_nothing_unusual() {
         assert_eq!(model.monitor(stranger.view(), limits).unwrap().outliers(), [0]);
     }
 }
+
+#[test]
+fn shares_beyond_each_limit_and_the_excess_of_rows_are_those_of_loops() {
+    let mut random = Random::new(8);
+    let model = EigenspaceModel::fit(good(&mut random, 300).view()).unwrap().with_components(3).unwrap();
+    let limits = model.limits(0.8).unwrap();
+    let readings = model.monitor(good(&mut random, 500).view(), limits).unwrap();
+    let (t2, q) = (readings.hotelling.to_vec(), readings.squared_distance.to_vec());
+    let (mut above_t2, mut above_q, mut outliers) = (0, 0, Vec::new());
+    for i in 0..500 {
+        above_t2 += usize::from(t2[i] > limits.hotelling);
+        above_q += usize::from(q[i] > limits.squared_distance);
+        let excess = limits.excess(t2[i], q[i]);
+        assert_eq!(excess, f64::max(t2[i] / limits.hotelling, q[i] / limits.squared_distance));
+        if excess > 1.0 {
+            outliers.push(i);
+        }
+    }
+    assert!(above_t2 > 50 && above_q > 50);
+    assert_eq!(limits.shares_beyond(&t2, &q), (above_t2 as f64 / 500.0, above_q as f64 / 500.0));
+    assert_eq!(outliers, readings.outliers());
+    assert_eq!(limits.shares_beyond(&[], &[]), (0.0, 0.0));
+    assert!(limits.excess(f64::NAN, f64::NAN).is_nan());
+    // A limit of 0 of a model without components.
+    let constant = EigenspaceModel::fit(&array![[1.0], [1.0], [1.0]]).unwrap().limits(0.9).unwrap();
+    assert_eq!((constant.hotelling, constant.excess(0.0, 0.0)), (0.0, 0.0));
+}

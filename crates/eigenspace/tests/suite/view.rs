@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use eigenspace::io::source::Values;
-use eigenspace::{Block, EigenspaceModel, Error, FitOptions, Metadata, Missing, SparseRows, View};
+use eigenspace::{Block, EigenspaceModel, Error, FitOptions, Metadata, Missing, SparseRows, Truncation, View};
 use ndarray::{Array1, Array2, ArrayView1, Axis, Slice, array};
 
 use crate::support::Random;
@@ -274,4 +274,65 @@ fn loadings_are_covariances_with_unit_scores() {
     let centered = rows() - model().mean();
     let wanted = centered.t().dot(&(scores / deviations)) / 40.0;
     assert_close(&view.loadings().unwrap(), &wanted, 1e-12);
+}
+
+#[test]
+fn bounds_on_variances_are_those_of_the_certificate_in_the_units_of_the_view() {
+    let truncated = EigenspaceModel::fit(rows().view()).unwrap().truncate(Truncation::Rank(3)).unwrap();
+    for (standardize, k) in [(false, 2), (false, 3), (true, 3)] {
+        let view = View::raw(truncated.clone()).standardized(standardize).unwrap().with_components(k).unwrap();
+        let model = view.model();
+        let total: f64 = model.feature_scatter().iter().sum();
+        let certificate = model.certificate();
+        let (variances, ratios) = (view.explained_variance_bounds().unwrap(), view.explained_variance_ratio_bounds());
+        let (held, captured) = (view.cumulative_variance_ratio(), view.cumulative_variance_ratio_bounds());
+        assert_eq!((variances.len(), ratios.len(), held.len(), captured.len()), (k, k, k, k));
+        let mut sum = 0.0;
+        for i in 0..k {
+            let value = model.singular_values()[i].powi(2);
+            sum += value;
+            let (low, high) = ((value - certificate.surplus()).max(0.0), value + certificate.lost());
+            let near = |found: (f64, f64), divisor: f64| {
+                assert!((found.0 - low / divisor).abs() <= 1e-14 * value / divisor, "{found:?}");
+                assert!((found.1 - high / divisor).abs() <= 1e-14 * high / divisor, "{found:?}");
+            };
+            near(variances[i], 39.0);
+            near(ratios[i], total);
+            let variance = view.explained_variance().unwrap()[i];
+            assert!(variances[i].0 <= variance && variance <= variances[i].1);
+            assert!((held[i] - sum / total).abs() < 1e-14);
+            let (least, most) = certificate.captured_bounds(i + 1);
+            assert!(captured[i].0 <= held[i] && held[i] <= captured[i].1);
+            assert!((captured[i].0 - least).abs() < 1e-14 && (captured[i].1 - most).abs() < 1e-14);
+        }
+    }
+    // Without variance.
+    let single = View::raw(EigenspaceModel::fit(&array![[1.0, 2.0]]).unwrap()).at_least(2);
+    assert_eq!(single.explained_variance_bounds().unwrap(), [(0.0, 0.0); 2]);
+    assert_eq!(single.explained_variance_ratio_bounds(), [(0.0, 0.0); 2]);
+    assert_eq!(single.cumulative_variance_ratio(), array![0.0, 0.0]);
+}
+
+#[test]
+fn residuals_are_what_the_reconstruction_leaves_out() {
+    let rows = rows();
+    let (offsets, indices): (Vec<usize>, Vec<usize>) =
+        ((0..=40).map(|i| 4 * i).collect(), (0..160).map(|i| i % 4).collect());
+    let values: Vec<f64> = rows.iter().copied().collect();
+    let sparse = SparseRows::new(4, &offsets, &indices, &values).unwrap();
+    for view in [View::raw(model()), View::raw(model()).standardized(true).unwrap().whiten(true)] {
+        let again = view.reconstruct(&view.project(&rows).unwrap()).unwrap();
+        let found = view.residuals(&rows).unwrap();
+        for ((i, j), residual) in found.indexed_iter() {
+            assert_eq!(*residual, rows[[i, j]] - again[[i, j]]);
+        }
+        assert_eq!(view.residuals(sparse).unwrap(), found);
+    }
+    let mut holes = rows;
+    holes[[4, 1]] = f64::NAN;
+    assert!(View::raw(model()).residuals(&holes).is_err());
+    let skipped = View::raw(model()).missing(Missing::Skip).residuals(&holes).unwrap();
+    assert!(skipped.row(4).iter().all(|residual| residual.is_nan()) && skipped.row(3).iter().all(|x| x.is_finite()));
+    let filled = View::raw(model()).missing(Missing::Impute).residuals(&holes).unwrap();
+    assert_eq!(filled.iter().filter(|residual| residual.is_nan()).count(), 1);
 }

@@ -134,7 +134,7 @@ pub(super) fn compression(
     }
     if as_json {
         let row = |(k, own, each, old, new): &(usize, usize, f64, Similarity, Similarity)| {
-            json!({ "k": k, "bytes": own, "bytes_with_directions": each, "pgm_bytes": pgm,
+            json!({ "n_components": k, "bytes": own, "bytes_with_directions": each, "pgm_bytes": pgm,
                 "learned": described(*old), "new": described(*new) })
         };
         return Ok(values.iter().map(row).collect());
@@ -203,7 +203,7 @@ pub(super) fn denoising(
         plots::write(directory, "denoising-strip", &sets.strip(strip))?;
     }
     if as_json {
-        let row = |(k, [old, new]): &(usize, [Similarity; 2])| json!({ "k": k, "learned": described(*old), "new": described(*new) });
+        let row = |(k, [old, new]): &(usize, [Similarity; 2])| json!({ "n_components": k, "learned": described(*old), "new": described(*new) });
         return Ok(json!({
             "deviation": deviation,
             "noisy": { "learned": described(before[0]), "new": described(before[1]) },

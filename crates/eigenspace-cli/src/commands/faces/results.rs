@@ -1,5 +1,6 @@
 //! The results of `eigenspace faces evaluate`, as tables and as JSON.
 
+use eigenspace::Components;
 use eigenspace::faces::{self, FaceOptions, Protocol, Split, Step, Summary};
 use eigenspace::internal::People;
 use serde_json::{Value, json};
@@ -72,7 +73,7 @@ pub(super) fn described_steps(options: &FaceOptions, steps: &[Step]) -> Value {
     json!({
         "classifier": options.get_classifier().to_string(),
         "metric": options.get_metric().to_string(),
-        "k": components(options),
+        "n_components": setting(options),
         "steps": steps.iter().map(described_step).collect::<Vec<_>>(),
     })
 }
@@ -108,6 +109,15 @@ fn described_step(step: &Step) -> Value {
         "differing": step.differing,
         "difference": step.difference,
     })
+}
+
+/// The number of components as JSON; `all` is a word.
+fn setting(options: &FaceOptions) -> Value {
+    match options.get_components() {
+        Components::Number(number) => json!(number),
+        Components::Share(share) => json!(share),
+        _ => json!(components(options)),
+    }
 }
 
 pub(super) fn components(options: &FaceOptions) -> String {
@@ -173,7 +183,7 @@ pub(super) fn described(read: &People, protocol: Protocol, splits: &[Split], res
             "classifier": options.get_classifier().to_string(),
             "metric": options.get_metric().to_string(),
             "pixels": options.get_pixels().to_string(),
-            "k": components(options),
+            "n_components": setting(options),
             "accuracy": summary.accuracy,
             "deviation": summary.deviation,
             "tested": summary.tested,

@@ -80,7 +80,7 @@ export function faces(app) {
     const nearest = a.candidates.find((c) => c.distance === a.distance)?.person ?? "this person";
     verdict.replaceChildren(h("div", { class: "answer" }, image, h("div", {},
       h("h2", { class: `who ${a.verdict.replaceAll(" ", "-")}`, "data-verdict": a.verdict }, known ? (a.person ?? "") : a.verdict), h("p", {}, detail),
-      ruler("Distance to the nearest person", `${nearest}, all enrolled images together`, a.distance, a.reject, "unknown"),
+      ruler("Distance to the nearest person", `${nearest}, all enrolled images together`, a.distance, a.unknown, "unknown"),
       ruler("Distance to face space", "all that the components can draw", a.face_distance, a.not_a_face, "not a face"))),
     h("div", {}, h("h2", {}, "Most similar images"), h("p", { class: "summary" }, `Single images by ${app.session.recognizer?.metric} distance. This is another measure than the distances above, and no threshold applies to it.`)), h("ol", { class: "matches" }, ...a.matches.map((m) => h("li", {},
       m.image === null ? h("div", { class: "blank" }) : h("img", { src: address(`recognizer/images/${m.image}.png`, { revision: app.session.recognizer?.revision }), alt: `Enrolled image of ${m.person}` }),

@@ -72,7 +72,7 @@ export function features(app) {
     const [a, b] = pair();
     const rows = shown.map((f) => [
       h("button", { type: "button", class: `link ${f.feature === chosen ? "chosen" : ""}`, "aria-pressed": String(f.feature === chosen), title: "Mark in the circle", click: () => mark(f.feature) }, name(f)),
-      fixed(f.loadings[0]), fixed(f.loadings[1]), fixed(f.correlations[0]), fixed(f.correlations[1]), percent(f.cos2), percent(f.contribution, digits()),
+      num(f.loadings[0]), num(f.loadings[1]), fixed(f.correlations[0]), fixed(f.correlations[1]), percent(f.cos2), percent(f.contribution, digits()),
     ]);
     list.replaceChildren(table("Loadings", ["Feature", `Loading ${a}`, `Loading ${b}`, `Corr. ${a}`, `Corr. ${b}`, "cos\u00b2", "Contrib."], rows));
   }
@@ -86,7 +86,7 @@ export function features(app) {
         get(`models/${model.id}/features`, { axes: pair(), top: model.features > 500 || search ? TOP : model.features, search, sort }, signal), get(`models/${model.id}/spectrum`, {}, signal)]));
       if (!found) return;
       answer = found[0];
-      ratios = found[1].components.map((/** @type {any} */ c) => c.ratio);
+      ratios = found[1].components.map((/** @type {any} */ c) => c.explained_variance_ratio);
       if (!tools.isConnected) el.replaceChildren(tools, h("div", { class: "split" }, circle.el, list));
       toolbar(model);
       redraw();

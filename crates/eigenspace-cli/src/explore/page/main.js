@@ -45,7 +45,7 @@ const app = {
   stream: "",
   watching: true,
   model: () => app.session.models.find((m) => m.id === app.state.m) ?? app.session.models[0] ?? null,
-  k: () => clamp(app.state.k || (app.model()?.k ?? 1), 1, Math.max(1, app.model()?.rank ?? 1)),
+  k: () => clamp(app.state.k || (app.model()?.n_components ?? 1), 1, Math.max(1, app.model()?.rank ?? 1)),
   set(patch, push) {
     const changed = Object.keys(patch).filter((key) => String(patch[/** @type {keyof State} */ (key)]) !== String(app.state[/** @type {keyof State} */ (key)]));
     if (!changed.length) return;
@@ -60,7 +60,7 @@ const app = {
   measure() {
     const { live, session, state, watching } = app;
     const reference = watching && session.watch && state.view === "monitor" ? session.models.find((m) => m.id === live?.model) : null;
-    return reference ? { model: reference, k: reference.k, live } : { model: app.model(), k: app.k(), live: null };
+    return reference ? { model: reference, k: reference.n_components, live } : { model: app.model(), k: app.k(), live: null };
   },
   select(selection) {
     app.selection = selection?.count ? selection : null;

@@ -294,7 +294,7 @@ export function map(app) {
     }
     const axes = (app.state.axes = app.state.axes.map((i) => clamp(i, 1, axisLimit(model))));
     try {
-      const spectrum = get(`models/${model.id}/spectrum`).then((/** @type {Spectrum} */ x) => { ratios = x.components.map((c) => c.ratio); decorate(); });
+      const spectrum = get(`models/${model.id}/spectrum`).then((/** @type {Spectrum} */ x) => { ratios = x.components.map((c) => c.explained_variance_ratio); decorate(); });
       let known = 0;
       await load((signal) => loadPoints(model, axes, signal, (grown, first) => {
         if (first) {

@@ -7,7 +7,7 @@ import { featureName, get, latest } from "./api.js";
 const LISTED = 100;
 
 /** The last component of which the server keeps the scores of all rows. @param {Model} model */
-export const axisLimit = (model) => Math.max(model.axes ?? model.k, 1);
+export const axisLimit = (model) => Math.max(model.axes ?? model.n_components, 1);
 
 /** @param {App} app @param {{ lasso: () => boolean, toggleLasso: () => void, reset: () => void }} act */
 export function mapTools(app, act) {

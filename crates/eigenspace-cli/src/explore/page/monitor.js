@@ -150,7 +150,7 @@ export function monitor(app) {
       const rows = answer.rows ?? answer.t2.map((_, i) => answer.first + i);
       series = { ...answer, rows, beyond: [answer.beyond_t2, answer.beyond_q] };
       place(false);
-      app.status(`${plural(answer.total, "row")}${answer.stride > 1 ? `, the highest of every ${answer.stride}` : ""} \u00b7 k = ${answer.k}`);
+      app.status(`${plural(answer.total, "row")}${answer.stride > 1 ? `, the highest of every ${answer.stride}` : ""} \u00b7 k = ${answer.n_components}`);
     } catch (error) {
       el.replaceChildren(tools, failed(error, reload));
     }

@@ -60,7 +60,7 @@ export function rowPanel(app, large) {
       const answer = /** @type {Rebuilt} */ (await get(`models/${model.id}/rows/${at}/reconstruction`, { k }));
       if (app.state.row !== at || app.model()?.id !== model.id) return;
       rebuilt = answer;
-      quality.replaceChildren("Q = ", h("span", { class: "q", "data-value": answer.q, "data-k": answer.k }, num(allUsed(model, k) ? 0 : answer.q)), ...(answer.psnr === null ? [] : [" \u00b7 PSNR ", h("span", {}, `${answer.psnr.toFixed(1)} dB`)]));
+      quality.replaceChildren("Q = ", h("span", { class: "q", "data-value": answer.q, "data-k": answer.n_components }, num(allUsed(model, k) ? 0 : answer.q)), ...(answer.psnr === null ? [] : [" \u00b7 PSNR ", h("span", {}, `${answer.psnr.toFixed(1)} dB`)]));
       if (!model.image) compareTable();
     } catch (error) {
       quality.replaceChildren(failed(error));
@@ -183,7 +183,7 @@ export function rowPanel(app, large) {
       model.image ? h("img", { src: address(`models/${model.id}/rows/${r.row}/original.png`, { revision: model.revision }), alt: "", loading: "lazy" }) : null,
       h("span", { class: "name" }, name(r)), r.label && !model.image ? h("span", { class: "quiet" }, r.label) : null, h("span", { class: "num quiet" }, num(r.distance)))));
     closest.replaceChildren(h("h2", {}, "Nearest rows"), h("ul", { class: model.image ? "near-list images" : "near-list" }, ...near),
-      ...(row.nearest_k < row.k ? [h("p", { class: "summary" }, `Distances by the first ${count(row.nearest_k)} of ${count(row.k)} scores; no more are kept.`)] : []));
+      ...(row.nearest_k < row.n_components ? [h("p", { class: "summary" }, `Distances by the first ${count(row.nearest_k)} of ${count(row.n_components)} scores; no more are kept.`)] : []));
   }
 
   function knob() {

@@ -52,20 +52,20 @@ export function variance(app) {
     const list = spectrum.components;
     const [n, box] = [list.length, /** @type {Box} */ ([LEFT, 36, width - RIGHT, height - 44])];
     const x = across(width, n);
-    const highest = Math.max(...list.map((c) => c.variance[2]), 1e-300);
-    const positive = list.map((c) => c.variance[1]).filter((v) => v > highest * 1e-16);
+    const highest = Math.max(...list.map((c) => c.explained_variance[2]), 1e-300);
+    const positive = list.map((c) => c.explained_variance[1]).filter((v) => v > highest * 1e-16);
     const y = app.state.log ? logarithmic(Math.min(...positive) / 2, highest * 1.2, box[3], box[1]) : linear(0, highest * 1.05, box[3], box[1]);
     axes(svg, box, null, y, { x: "component" });
     const every = Math.ceil(n / Math.max(4, Math.floor(width / 48)));
     const wide = Math.max(1, Math.min(48, 0.7 * (x(2) - x(1))));
     list.forEach((c, i) => {
-      const [low, value, high] = c.variance;
+      const [low, value, high] = c.explained_variance;
       const left = x(i + 1) - wide / 2;
-      const uncertain = c.angle >= 1;
+      const uncertain = c.angle_bound >= 1;
       svg.append(s("rect", { class: `fill ${i < app.k() ? "" : "pale"} ${uncertain ? "uncertain" : ""}`, x: left, width: wide, y: y(value), height: Math.max(0, box[3] - y(value)) },
-        s("title", {}, `PC ${i + 1}: variance ${num(value)} (${percent(c.ratio)}), between ${num(low)} and ${num(high)}`)));
+        s("title", {}, `PC ${i + 1}: variance ${num(value)} (${percent(c.explained_variance_ratio)}), between ${num(low)} and ${num(high)}`)));
       if (y(Math.max(low, y.low)) - y(high) > 0.5) svg.append(s("path", { class: "whisker", d: `M${x(i + 1)} ${y(Math.max(low, y.low))}V${y(high)}m-3 0h6M${x(i + 1) - 3} ${y(Math.max(low, y.low))}h6` }));
-      if (n <= 12) label(svg, percent(c.ratio), x(i + 1), y(high) - 6, { class: "value", "text-anchor": "middle" });
+      if (n <= 12) label(svg, percent(c.explained_variance_ratio), x(i + 1), y(high) - 6, { class: "value", "text-anchor": "middle" });
       if (i % every === 0) label(svg, String(i + 1), x(i + 1), box[3] + 17, { class: "tick", "text-anchor": "middle" });
     });
     toK = (px) => x.back(px) - 0.5;
@@ -73,7 +73,7 @@ export function variance(app) {
     return `${spectrum.summary}${n < rank() ? ` The chart shows the first ${count(n)} components.` : ""}`;
   }, () => ({
     head: ["PC", "Variance", "at least", "at most", "Ratio"],
-    rows: (spectrum?.components ?? []).map((c, i) => [i + 1, num(c.variance[1]), num(c.variance[0]), num(c.variance[2]), percent(c.ratio, 2)]),
+    rows: (spectrum?.components ?? []).map((c, i) => [i + 1, num(c.explained_variance[1]), num(c.explained_variance[0]), num(c.explained_variance[2]), percent(c.explained_variance_ratio, 2)]),
   }));
 
   const sums = figure("Captured variance and certainty", 228, (svg, width, height) => {
@@ -88,7 +88,7 @@ export function variance(app) {
     /** @type {[number, number][]} runs of k for which the bound is 1 */
     const open = [];
     list.forEach((c, i) => {
-      if (c.angle < 1) return;
+      if (c.angle_bound < 1) return;
       if (open.at(-1)?.[1] === i) open[open.length - 1][1] = i + 1;
       else open.push([i, i + 1]);
     });
@@ -99,8 +99,8 @@ export function variance(app) {
     }
     const line = (/** @type {(c: Spectrum["components"][0]) => number} */ f) => list.map((c, i) => /** @type {[number, number]} */ ([x(i + 1), y(clamp(f(c), 0, 1))]));
     const [upper, lower] = [line((c) => c.cumulative[2]), line((c) => c.cumulative[0]).reverse()];
-    svg.append(s("path", { class: "band", d: `${path([...upper, ...lower])}Z` }), s("path", { class: "line", d: path(line((c) => c.cumulative[1])) }), s("path", { class: "line second", d: path(line((c) => (c.angle < 1 ? c.angle : NaN))) }));
-    if (n <= 200) list.forEach((c, i) => { if (c.angle < 1) svg.append(s("circle", { class: "fill second", cx: x(i + 1), cy: y(c.angle), r: 2.5 })); });
+    svg.append(s("path", { class: "band", d: `${path([...upper, ...lower])}Z` }), s("path", { class: "line", d: path(line((c) => c.cumulative[1])) }), s("path", { class: "line second", d: path(line((c) => (c.angle_bound < 1 ? c.angle_bound : NaN))) }));
+    if (n <= 200) list.forEach((c, i) => { if (c.angle_bound < 1) svg.append(s("circle", { class: "fill second", cx: x(i + 1), cy: y(c.angle_bound), r: 2.5 })); });
     // A share and a sine are different things, so each line has its axis: one on the left, one on the right.
     for (const v of [0, 0.2, 0.4, 0.6, 0.8, 1]) label(svg, num(v), box[2] + 8, y(v) + 4, { class: "tick second" });
     const named = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {number} */ left) => {
@@ -112,11 +112,11 @@ export function variance(app) {
     kLine(svg, x, box[1], box[3], false);
     const k = Math.min(app.k(), n);
     const c = list[k - 1];
-    const sure = c.angle >= 1 ? "nothing is certain about their directions" : c.angle < ROUNDING ? "their subspace is exact" : `their subspace is within an angle of ${num(c.angle)} (sine) of batch PCA`;
+    const sure = c.angle_bound >= 1 ? "nothing is certain about their directions" : c.angle_bound < ROUNDING ? "their subspace is exact" : `their subspace is within an angle of ${num(c.angle_bound)} (sine) of batch PCA`;
     return `The first ${count(k)} capture between ${percent(c.cumulative[0], 2)} and ${percent(c.cumulative[2], 2)}; ${sure}.`;
   }, () => ({
     head: ["k", "Captured", "at least", "at most", "Angle bound (sine)"],
-    rows: (spectrum?.components ?? []).map((c, i) => [i + 1, percent(c.cumulative[1], 2), percent(c.cumulative[0], 2), percent(c.cumulative[2], 2), c.angle >= 1 ? "nothing certain" : num(c.angle)]),
+    rows: (spectrum?.components ?? []).map((c, i) => [i + 1, percent(c.cumulative[1], 2), percent(c.cumulative[0], 2), percent(c.cumulative[2], 2), c.angle_bound >= 1 ? "nothing certain" : num(c.angle_bound)]),
   }));
 
   bars.svg.setAttribute("role", "group");

@@ -33,7 +33,7 @@ export function walk(app) {
   const problem = h("span", { class: "alarm", role: "alert" });
   const gallery = h("ul", { class: "gallery", "aria-label": "Components" });
   const strip = h("ul", { class: "strip", "aria-label": "Steps of the walk" });
-  const sigma = (i = app.state.c) => Math.sqrt(Math.max(0, spectrum?.components[i - 1]?.variance[1] ?? 0));
+  const sigma = (i = app.state.c) => Math.sqrt(Math.max(0, spectrum?.components[i - 1]?.explained_variance[1] ?? 0));
 
   const bars = figure("Features along the walk", 0, (svg, width, height) => {
     const model = app.model();
@@ -132,14 +132,14 @@ export function walk(app) {
       spectrum = answer.spec;
       component = answer.one;
       const still = sigma(c) === 0;
-      const pick = choice("Component", answer.spec.components.slice(0, 200).map((/** @type {any} */ x, /** @type {number} */ i) => [String(i + 1), `PC ${i + 1} (${percent(x.ratio)})`]), String(c), (v) => app.set({ c: Number(v) }));
+      const pick = choice("Component", answer.spec.components.slice(0, 200).map((/** @type {any} */ x, /** @type {number} */ i) => [String(i + 1), `PC ${i + 1} (${percent(x.explained_variance_ratio)})`]), String(c), (v) => app.set({ c: Number(v) }));
       slider.disabled = play.disabled = still;
       tools.replaceChildren(pick, h("label", { class: "field wide" }, "t ", slider, tText), play, button("Mean", { click: () => app.set({ t: 0 }) }),
         still ? h("span", { class: "alarm" }, "The standard deviation along this component is 0, so there is nothing to walk along.") : h("span", { class: "quiet num" }, `\u03c3 = ${num(sigma(c))}`), problem);
       if (model.image) images(model, c);
       else tables(model, c, answer);
       await step(undefined);
-      app.status(`Component ${c} of ${count(model.rank)} \u00b7 ${percent(answer.one.ratio)} of the variance`);
+      app.status(`Component ${c} of ${count(model.rank)} \u00b7 ${percent(answer.one.explained_variance_ratio)} of the variance`);
     } catch (error) {
       el.replaceChildren(failed(error, reload));
     }
@@ -172,7 +172,7 @@ export function walk(app) {
     const size = new Map(one.top.map((/** @type {any} */ f) => [f.feature, Math.abs(f.loading) / (deviation[f.feature] || 1)]));
     order.sort((/** @type {number} */ a, /** @type {number} */ b) => size.get(b) - size.get(a));
     shift = { mean: zero.values, now: zero.values, deviation, order };
-    const all = (spectrum?.components ?? []).slice(0, 40).map((x, i) => [h("button", { type: "button", class: "link", "aria-pressed": String(i + 1 === c), click: () => app.set({ c: i + 1 }) }, `PC ${i + 1}`), percent(x.ratio), num(sigma(i + 1))]);
+    const all = (spectrum?.components ?? []).slice(0, 40).map((x, i) => [h("button", { type: "button", class: "link", "aria-pressed": String(i + 1 === c), click: () => app.set({ c: i + 1 }) }, `PC ${i + 1}`), percent(x.explained_variance_ratio), num(sigma(i + 1))]);
     el.replaceChildren(tools, bars.el, h("details", {}, h("summary", {}, "All components"), table("Components", ["Component", "Ratio", "\u03c3"], all)));
     bars.redraw();
   }

@@ -19,7 +19,7 @@ const MINE = `made at ${location.pathname}`;
 /** @returns {number[]} */
 const mine = () => JSON.parse(sessionStorage.getItem(MINE) ?? "[]");
 
-/** @typedef {{ model: Model, spectrum: Spectrum, angles: { angles: number[], whole_space: boolean } | null }} Side */
+/** @typedef {{ model: Model, spectrum: Spectrum, angles: { principal_angles: number[], whole_space: boolean } | null }} Side */
 
 /** @param {App} app @returns {View} */
 export function workbench(app) {
@@ -43,7 +43,7 @@ export function workbench(app) {
     // The names are above the chart, in as many lines as they need.
     const columns = clamp(Math.floor((width - 80) / NAME_WIDTH), 1, Math.max(sides.length, 1));
     const box = /** @type {Box} */ ([64, 8 + 20 * Math.ceil(sides.length / columns), width - 16, height - 44]);
-    const values = sides.map((x) => x.spectrum.components.map((c) => c.variance[1]));
+    const values = sides.map((x) => x.spectrum.components.map((c) => c.explained_variance[1]));
     const highest = Math.max(...values.flat(), 1e-300);
     const lowest = Math.max(Math.min(...values.flat().filter((v) => v > highest * 1e-12), highest / 10), 1e-300);
     const n = Math.max(...values.map((v) => v.length), 2);
@@ -60,7 +60,7 @@ export function workbench(app) {
       label(svg, name.length > 20 ? `${name.slice(0, 19)}\u2026` : name, left + 36, top);
     });
     return `Logarithmic scale. ${sides.map((x) => `${x.model.name}: ${plural(x.model.rank, "component")}`).join("; ")}.`;
-  }, () => ({ head: ["PC", ...sides.map((x) => x.model.name)], rows: Array.from({ length: Math.max(...sides.map((x) => x.spectrum.components.length)) }, (_, i) => [i + 1, ...sides.map((x) => num(x.spectrum.components[i]?.variance[1]))]) }));
+  }, () => ({ head: ["PC", ...sides.map((x) => x.model.name)], rows: Array.from({ length: Math.max(...sides.map((x) => x.spectrum.components.length)) }, (_, i) => [i + 1, ...sides.map((x) => num(x.spectrum.components[i]?.explained_variance[1]))]) }));
 
   /** Runs an operation and shows what it changed. @param {string} name @param {() => Promise<Model>} job @param {number[]} from */
   async function run(name, job, from) {
@@ -95,10 +95,10 @@ export function workbench(app) {
     const models = ids.map((id) => app.session.models.find((m) => m.id === id)).filter((m) => m !== undefined);
     sides = await Promise.all(models.map(async (model) => ({
       model, spectrum: await get(`models/${model.id}/spectrum`),
-      angles: model.id === last || !done ? null : await get(`models/${model.id}/angles/${last}`, { k: Math.min(model.k, models.at(-1)?.k ?? 1) }).catch(() => null),
+      angles: model.id === last || !done ? null : await get(`models/${model.id}/angles/${last}`, { k: Math.min(model.n_components, models.at(-1)?.n_components ?? 1) }).catch(() => null),
     })));
     const degrees = (/** @type {number} */ a) => `${num((a * 180) / Math.PI)}\u00b0`;
-    const angles = (/** @type {Side["angles"]} */ a) => (a?.whole_space ? "0\u00b0, all of the space" : a?.angles.length ? `${a.angles.slice(-ANGLES).map(degrees).join(", ")}${a.angles.length > ANGLES ? `; ${count(a.angles.length - ANGLES)} smaller` : ""}` : "\u2013");
+    const angles = (/** @type {Side["angles"]} */ a) => (a?.whole_space ? "0\u00b0, all of the space" : a?.principal_angles.length ? `${a.principal_angles.slice(-ANGLES).map(degrees).join(", ")}${a.principal_angles.length > ANGLES ? `; ${count(a.principal_angles.length - ANGLES)} smaller` : ""}` : "\u2013");
     result.replaceChildren(h("h2", {}, what), h("div", { class: "compared" }, ...(done ? [table("Before and after", ["Model", "When", "Rows", "Rank", "Total variance", "Certificate", "Principal angles to the result"],
       sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, h("span", {}, i === sides.length - 1 ? "" : angles(x.angles))]))] : []), spectra.el));
     spectra.redraw();

@@ -392,7 +392,7 @@ fn images_beside_tables_are_left_out_with_a_notice() {
     directory.write("mixed/1.pgm", pgm(2, 2, |at| at as u8));
     directory.write("mixed/more/2.pgm", pgm(2, 2, |at| at as u8 + 3));
     let said = directory.run("fit mixed -o m");
-    let notice = "2 images were left out, because the directory has tables or arrays; to read the images instead, use --format images\n";
+    let notice = "2 images were left out, because the directory has tables or arrays; to read the images instead, choose their format (use --format images)\n";
     assert!(said.err.starts_with(notice), "{said}");
     assert_eq!(directory.json("inspect m --json")["features"], 2);
     let said = directory.run("fit mixed --format images -o m");

@@ -41,7 +41,10 @@ fn the_session_says_what_there_is() {
     assert_eq!(command, "eigenspace explore m.safetensors left.safetensors t.csv --label kind --no-open");
     let models = session["models"].as_array().unwrap();
     assert_eq!((models.len(), &models[0]["name"], &models[1]["name"]), (2, &"m".into(), &"left".into()));
-    assert_eq!((&models[0]["rows"], &models[0]["rank"], &models[0]["k"]), (&60.into(), &4.into(), &2.into()));
+    assert_eq!(
+        (&models[0]["rows"], &models[0]["rank"], &models[0]["n_components"]),
+        (&60.into(), &4.into(), &2.into())
+    );
     assert_eq!(models[0]["axes"], 4, "scores are kept along more components than the model reports");
     assert_eq!((&models[0]["origin"], &models[0]["certificate"]["text"]), (&"file".into(), &"exact".into()));
     assert_eq!(session["data"]["rows"], 60);
@@ -55,11 +58,15 @@ fn rows_alone_are_fitted_behind_the_page() {
     let directory = world();
     let server = ready(&directory, "t.csv --label kind -k 3");
     let session = server.ask("session");
-    assert_eq!((&session["models"][0]["origin"], &session["models"][0]["k"]), (&"fitted".into(), &3.into()));
+    assert_eq!((&session["models"][0]["origin"], &session["models"][0]["n_components"]), (&"fitted".into(), &3.into()));
     let spectrum = server.ask("models/0/spectrum");
     let expected = view(false, 4).explained_variance().unwrap();
-    let found: Vec<f64> =
-        spectrum["components"].as_array().unwrap().iter().map(|c| c["variance"][1].as_f64().unwrap()).collect();
+    let found: Vec<f64> = spectrum["components"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c["explained_variance"][1].as_f64().unwrap())
+        .collect();
     near(&found, &expected.to_vec(), 1e-9 * expected[0]);
     directory.write("bad.csv", "a,b\n1,2\n3,4\n5,oops\n");
     let server = Server::start(&directory, "bad.csv");
@@ -84,23 +91,24 @@ fn variances_have_the_bounds_of_the_certificate() {
     let (certificate, total) = (model.certificate(), model.total_variance(1.0).unwrap());
     assert!(!certificate.is_exact());
     let found = server.ask("models/0/spectrum?k=3");
-    assert_eq!((whole(&found["k"]), found["components"].as_array().unwrap().len()), (3, model.rank()));
+    assert_eq!((whole(&found["n_components"]), found["components"].as_array().unwrap().len()), (3, model.rank()));
     about(&found["total_variance"], total);
     let scatter = model.feature_scatter().sum();
     for (i, component) in found["components"].as_array().unwrap().iter().enumerate() {
         let (low, high) = certificate.eigenvalue_bound(i);
         let value = model.all_singular_values()[i].powi(2);
-        close(&component["variance"], array![low, value, high].mapv(|x| x * total / scatter).view());
+        close(&component["explained_variance"], array![low, value, high].mapv(|x| x * total / scatter).view());
         let (low, high) = certificate.captured_bounds(i + 1);
         let [least, held, most] = numbers(&component["cumulative"])[..] else { panic!("three numbers") };
         assert!((least - low).abs() < 1e-12 && (most - high).abs() < 1e-12 && least <= held && held <= most);
-        about(&component["angle"], certificate.angle_bound(i + 1));
+        about(&component["angle_bound"], certificate.angle_bound(i + 1));
     }
     // The same as a file.
     let (heading, lines) = csv(&server.get("api/models/0/variance.csv").body);
     assert_eq!(
         heading.join(","),
-        "component,variance,variance_low,variance_high,ratio,cumulative,cumulative_low,cumulative_high,sine_of_angle_bound"
+        "component,explained_variance,explained_variance_low,explained_variance_high,explained_variance_ratio,cumulative,\
+         cumulative_low,cumulative_high,angle_bound"
     );
     assert_eq!(lines.len(), model.rank());
     let mut held = 0.0;
@@ -298,8 +306,8 @@ fn the_nearest_rows_are_those_with_the_nearest_scores() {
     directory.done("fit wide.npy -k 5 -o wide.safetensors -q");
     let wide = ready(&directory, "wide.safetensors wide.npy");
     let [ten, twenty] = [10, 20].map(|k| wide.ask(&format!("models/0/rows/3?k={k}")));
-    assert_eq!((whole(&ten["k"]), whole(&ten["nearest_k"])), (10, 10));
-    assert_eq!((whole(&twenty["k"]), whole(&twenty["nearest_k"])), (20, 10));
+    assert_eq!((whole(&ten["n_components"]), whole(&ten["nearest_k"])), (10, 10));
+    assert_eq!((whole(&twenty["n_components"]), whole(&twenty["nearest_k"])), (20, 10));
     assert_eq!(ten["nearest"], twenty["nearest"]);
     assert_ne!(ten["nearest"], wide.ask("models/0/rows/3?k=5")["nearest"]);
     let found = server.ask("rows?search=MIDD&limit=3");
@@ -313,19 +321,19 @@ fn components_and_features_are_those_of_the_library() {
     for (model, standardize) in [("m", false), ("s", true)] {
         let server = ready(&directory, &format!("{model}.safetensors t.csv --label kind"));
         let view = view(standardize, 4);
-        let (correlations, components) = (view.correlations().unwrap(), view.components());
+        let (correlations, loadings) = (view.correlations().unwrap(), view.loadings().unwrap());
         for i in 1..=4 {
             let found = server.ask(&format!("models/0/components/{i}"));
-            about(&found["variance"], view.explained_variance().unwrap()[i - 1]);
-            about(&found["ratio"], view.explained_variance_ratio()[i - 1]);
+            about(&found["explained_variance"], view.explained_variance().unwrap()[i - 1]);
+            about(&found["explained_variance_ratio"], view.explained_variance_ratio()[i - 1]);
             for top in found["top"].as_array().unwrap() {
                 let j = whole(&top["feature"]);
-                about(&top["loading"], components[[i - 1, j]]);
+                about(&top["loading"], loadings[[j, i - 1]]);
                 about(&top["correlation"], correlations[[j, i - 1]]);
             }
             let deviation = view.score_deviations().unwrap()[i - 1];
             let walk = server.ask(&format!("models/0/walk?component={i}&t=-1.5"));
-            about(&walk["sigma"], deviation);
+            about(&walk["score_deviation"], deviation);
             let mut scores = Array2::zeros((1, i));
             scores[[0, i - 1]] = -1.5 * deviation;
             close(&walk["values"], view.reconstruct(&scores).unwrap().row(0));
@@ -343,7 +351,7 @@ fn components_and_features_are_those_of_the_library() {
             about(&feature["contribution"], summary.contribution[j]);
             about(&feature["mean"], summary.mean[j]);
             about(&feature["deviation"], summary.deviation[j]);
-            close(&feature["loadings"], array![components[[0, j]], components[[2, j]]].view());
+            close(&feature["loadings"], array![loadings[[j, 0]], loadings[[j, 2]]].view());
             close(&feature["correlations"], array![correlations[[j, 0]], correlations[[j, 2]]].view());
         }
         let found = server.ask("models/0/features?axes=2&search=C&top=9");
@@ -429,7 +437,7 @@ fn downloads_are_what_the_command_writes() {
     assert_eq!(heading, ["feature", "mean", "PC1", "PC2", "PC3", "PC4"]);
     let view = view(true, 4);
     for (j, (name, found)) in lines.iter().enumerate() {
-        let expected = [&[view.raw_model().mean()[j]], &view.components().column(j).to_vec()[..]].concat();
+        let expected = [&[view.raw_model().mean()[j]], &view.loadings().unwrap().row(j).to_vec()[..]].concat();
         assert_eq!(*name, ["a", "b", "c", "d"][j]);
         near(found, &expected, 1e-9 * expected.iter().fold(1.0, |size, x| x.abs().max(size)));
     }

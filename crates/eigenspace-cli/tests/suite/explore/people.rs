@@ -77,7 +77,7 @@ fn people_are_recognized_enrolled_and_forgotten_in_memory() {
         let numbers = [&found["distance"], &found["face_distance"]].map(|number| number.as_f64().unwrap());
         near(&numbers, &[expected.distance, expected.face_distance], 1e-9 * expected.face_distance);
         assert_eq!(found["matches"][0]["person"].as_str().unwrap(), expected.matches[0].person);
-        near(&[found["reject"].as_f64().unwrap()], &[matcher.thresholds().unknown.unwrap()], 1e-12);
+        near(&[found["unknown"].as_f64().unwrap()], &[matcher.thresholds().unknown.unwrap()], 1e-12);
     };
     for person in 0..5 {
         check(&server.post("recognize", image(person, 9)).json(), &pixels(person, 9));

@@ -13,7 +13,7 @@ use super::{ready, rows, whole, world};
 
 fn spectrum(server: &Server, id: &Value) -> Vec<f64> {
     let found = server.ask(&format!("models/{id}/spectrum"));
-    found["components"].as_array().unwrap().iter().map(|c| c["variance"][1].as_f64().unwrap()).collect()
+    found["components"].as_array().unwrap().iter().map(|c| c["explained_variance"][1].as_f64().unwrap()).collect()
 }
 
 #[test]
@@ -31,8 +31,8 @@ fn merging_and_splitting_again_restores_the_spectrum() {
     let again = server.post("split", json!({ "whole": merged["id"], "part": 1 }).to_string()).json();
     near(&spectrum(&server, &again["id"]), &left, 1e-9 * left[0]);
     let angles = server.ask(&format!("models/0/angles/{}?k=2", again["id"]));
-    assert!(angles["common"].as_f64().unwrap() < 1e-7, "{angles}");
-    assert_eq!(numbers(&angles["angles"]).len(), 2);
+    assert!(angles["largest_angle"].as_f64().unwrap() < 1e-7, "{angles}");
+    assert_eq!(numbers(&angles["principal_angles"]).len(), 2);
     // Something that was never in it; the shelf stays as it is.
     let shelf = server.ask("session")["models"].clone();
     let refused = server.post("split", json!({ "whole": 0, "part": 2 }).to_string());

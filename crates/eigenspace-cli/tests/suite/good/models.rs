@@ -273,7 +273,7 @@ fn models_that_spread_otherwise_along_the_same_directions_are_not_the_same() {
 }
 
 #[test]
-fn loadings_are_the_directions_and_the_mean() {
+fn loadings_are_components_times_the_deviations_along_them() {
     let directory = Directory::with("t.csv", "x,y\n1,10\n-1,10\n3,10.5\n-3,9.5\n");
     directory.done("fit t.csv -o m -q");
     let described = directory.json("inspect m --json --loadings -k 1");
@@ -282,8 +282,17 @@ fn loadings_are_the_directions_and_the_mean() {
     let value = 10.25 + (9.75_f64.powi(2) + 9.0).sqrt();
     let length = (9.0 + (value - 20.0).powi(2)).sqrt();
     near(&numbers(&described["components"][0]), &[3.0 / length, (value - 20.0) / length], 1e-12);
+    // Four rows, so the variance along the component is its eigenvalue of the scatter / 4.
+    let deviation = (value / 4.0).sqrt();
+    let loadings = [3.0 / length * deviation, (value - 20.0) / length * deviation];
+    let found: Vec<f64> =
+        described["loadings"].as_array().unwrap().iter().map(|row| row[0].as_f64().unwrap()).collect();
+    near(&found, &loadings, 1e-12);
     let text = directory.done("inspect m --loadings -k 1");
-    assert!(text.ends_with("column     mean     PC1\n     x        0  0.9889\n     y  10.0000  0.1487\n"), "{text}");
+    assert!(
+        text.ends_with("column     mean       PC1\n     x        0   2.23601\n     y  10.0000  0.336223\n"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn header(lines: &Lines) -> Result<Vec<String>, Error> {
     let mut names = Vec::with_capacity(lines.record.len());
     for cell in lines.record.iter().map(<[u8]>::trim_ascii) {
         if cell.iter().enumerate().any(|(i, &byte)| byte == b'\r' && cell.get(i + 1) != Some(&b'\n')) {
-            return Err(lines.malformed("its lines end in CR alone, expected LF or CR LF".into()));
+            return Err(lines.line_endings());
         }
         names.push(lines.utf8(cell)?.to_owned());
     }

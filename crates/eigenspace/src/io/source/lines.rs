@@ -12,7 +12,7 @@ use csv::{ByteRecord, ReaderBuilder, Terminator};
 use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::SourceError;
-use crate::io::source::text::Input;
+use crate::io::source::text::{Input, Utf16};
 
 /// The lines of a text file; each is split into cells when it is read.
 pub(super) struct Lines {
@@ -95,7 +95,12 @@ impl Lines {
     }
 
     pub(super) fn encoding(&self) -> Error {
-        self.malformed(format!("line {} is not UTF-8", self.line()))
+        let problem = format!("line {} is not UTF-8", self.line());
+        at(self.path.as_ref())(SourceError::Encoding { format: self.format, problem })
+    }
+
+    pub(super) fn line_endings(&self) -> Error {
+        at(self.path.as_ref())(SourceError::LineEndings { format: self.format })
     }
 
     pub(super) fn malformed(&self, problem: String) -> Error {
@@ -112,8 +117,12 @@ impl Lines {
 
 /// An error while reading, caused by invalid data or by the disk.
 fn failed(path: &Path, format: &'static str, error: std::io::Error) -> Error {
+    let problem = || error.to_string();
     match error.kind() {
-        ErrorKind::InvalidData => at(path)(SourceError::Malformed { format, problem: error.to_string() }),
+        ErrorKind::InvalidData if error.get_ref().is_some_and(|error| error.is::<Utf16>()) => {
+            at(path)(SourceError::Encoding { format, problem: problem() })
+        }
+        ErrorKind::InvalidData => at(path)(SourceError::Malformed { format, problem: problem() }),
         _ => Error::Io { action: "read", path: path.to_owned(), source: error },
     }
 }

@@ -77,7 +77,7 @@ impl fmt::Display for Notice {
                 write!(
                     f,
                     "{count} {left_out} left out, because the directory has tables or arrays; \
-                     to read the images instead, set the format to images"
+                     to read the images instead, choose their format"
                 )
             }
             Self::TextFiles { names } => write!(

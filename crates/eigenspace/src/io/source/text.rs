@@ -15,6 +15,11 @@ const MAX_THREADS: usize = 32;
 /// A line longer than this is not kept in memory as a whole.
 const MAX_BUFFER_BYTES: usize = 1 << 24;
 
+/// The text is UTF-16.
+#[derive(Debug, thiserror::Error)]
+#[error("it is UTF-16, expected UTF-8")]
+pub(super) struct Utf16;
+
 /// Text to be split into lines. There are two ways to read it: as [`Read`], which never returns
 /// bytes of two lines at once, or through [`find_lines`](Self::find_lines),
 /// [`waiting`](Self::waiting) and [`pass`](Self::pass).
@@ -49,7 +54,7 @@ impl Input {
         let mut start = Vec::new();
         (&mut bytes).take(3).read_to_end(&mut start).map_err(|error| read_error(packed, error))?;
         if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
-            return Err(Error::new(ErrorKind::InvalidData, "it is UTF-16, expected UTF-8"));
+            return Err(Error::new(ErrorKind::InvalidData, Utf16));
         }
         if start == [0xef, 0xbb, 0xbf] {
             start.clear();

@@ -15,6 +15,8 @@ impl SourceError {
             Self::OtherFormat { .. } => "convert it to CSV, Parquet or NPY first".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
             Self::NoFiles => "check the spelling of the path, and that the directory contains files to read".into(),
+            Self::Encoding { .. } => "save the file as UTF-8 text".into(),
+            Self::LineEndings { .. } => "convert the line endings to LF or CRLF".into(),
             Self::Malformed { format, problem } if *format != "pattern" => malformed(problem).into(),
             Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
             Self::TooManyColumns { .. } => "leave out columns that the model does not need".into(),
@@ -75,11 +77,7 @@ impl SourceError {
 
 /// What to do about a file that does not have its format, from how the reader describes the problem.
 fn malformed(problem: &str) -> &'static str {
-    if problem.contains("UTF-") {
-        "save the file as UTF-8 text"
-    } else if problem.contains("CR alone") {
-        "convert the line endings to LF or CRLF"
-    } else if problem.contains("Feather version 1") {
+    if problem.contains("Feather version 1") {
         "write the table again as Feather version 2, for example with pandas or pyarrow"
     } else {
         "check that the file is complete and has the format that its name suggests"

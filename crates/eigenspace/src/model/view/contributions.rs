@@ -29,6 +29,40 @@ pub struct Contributions {
     pub squared_distance: Array2<f64>,
 }
 
+/// The features that contribute most to T² and Q of a row.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LargestContributions {
+    /// Features, counted from 0, those that contribute most first.
+    pub features: Vec<usize>,
+    /// What all other features together contribute to T².
+    pub other_hotelling: f64,
+    /// What all other features together contribute to Q.
+    pub other_squared_distance: f64,
+}
+
+impl Contributions {
+    /// For each row, the features that contribute most, by |contribution to T²| / T² + contribution
+    /// to Q / Q.
+    pub fn largest(&self, most: usize) -> Vec<LargestContributions> {
+        let rows = self.hotelling.rows().into_iter().zip(self.squared_distance.rows());
+        rows.map(|(hotelling, squared_distance)| LargestContributions::new(hotelling, squared_distance, most)).collect()
+    }
+}
+
+impl LargestContributions {
+    fn new(hotelling: ArrayView1<'_, f64>, squared_distance: ArrayView1<'_, f64>, most: usize) -> Self {
+        let share = |part: f64, whole: f64| part / whole.max(f64::MIN_POSITIVE);
+        let (t2, q) = (hotelling.sum(), squared_distance.sum());
+        let weight = |j: usize| share(hotelling[j].abs(), t2) + share(squared_distance[j], q);
+        let mut features: Vec<usize> = (0..hotelling.len()).collect();
+        features.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
+        let others = features.split_off(most.min(features.len()));
+        let sum = |values: ArrayView1<'_, f64>| others.iter().map(|&j| values[j]).sum();
+        Self { features, other_hotelling: sum(hotelling), other_squared_distance: sum(squared_distance) }
+    }
+}
+
 impl View {
     /// What each feature contributes to T² and Q of each row. NaN for rows that are skipped.
     ///

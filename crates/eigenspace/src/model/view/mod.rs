@@ -12,6 +12,7 @@
 //! Missing cells of rows are an error, make the results of their row NaN (`Missing::Skip`), or are
 //! filled with the model's estimates (`Missing::Impute`).
 
+mod bounds;
 mod completion;
 mod contributions;
 mod distances;
@@ -19,8 +20,9 @@ mod features;
 mod measures;
 mod on_card;
 mod project;
+mod residuals;
 
-pub use contributions::Contributions;
+pub use contributions::{Contributions, LargestContributions};
 pub use distances::DistancesKept;
 pub use features::FeatureSummary;
 
