@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::internal;
 use eigenspace::io::source::Format;
 
 use crate::args::Input;
@@ -35,15 +34,14 @@ const INPUT: [Rule; 13] = [
 ];
 
 /// Rejects an option that concerns none of the files to read.
-pub(crate) fn check_input(data: &[PathBuf], input: &Input) -> anyhow::Result<()> {
-    let options = input.options()?;
+pub(crate) fn check_input(files: &[PathBuf], input: &Input) -> anyhow::Result<()> {
     let format_of = |path: &PathBuf| input.format().or_else(|| Format::of(path));
     // Standard input without --format may be text or an array, and a file of unknown format is
     // rejected later.
-    if input.format().is_none() && data.iter().any(|path| is_standard_input(path)) {
+    if input.format().is_none() && files.iter().any(|path| is_standard_input(path)) {
         return Ok(());
     }
-    let formats: Vec<Format> = internal::files(data, &options)?.iter().filter_map(format_of).collect();
+    let formats: Vec<Format> = files.iter().filter_map(format_of).collect();
     let Some(&first) = formats.first() else { return Ok(()) };
     for (option, given, concerned) in INPUT {
         if given(input) && !formats.iter().any(|format| concerned.contains(format)) {

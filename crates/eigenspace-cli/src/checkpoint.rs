@@ -15,8 +15,8 @@ use eigenspace::{EigenspaceStream, FitOptions};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::args::Input;
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 use crate::rows;
 
 /// Number of samples taken of a file, spread evenly, and the bytes of each.
@@ -35,20 +35,17 @@ pub(crate) struct Checkpoint {
 
 impl Checkpoint {
     /// Takes the fingerprint of the input, including a file of weights.
-    pub(crate) fn new(path: &Path, every: u64, data: &[PathBuf], input: &Input) -> anyhow::Result<Self> {
-        let all: Vec<&PathBuf> = data.iter().chain(&input.weights).collect();
-        if all.iter().any(|path| rows::is_standard_input(path)) {
+    pub(crate) fn new(path: &Path, every: u64, inputs: &Inputs<'_>) -> anyhow::Result<Self> {
+        if inputs.named().any(rows::is_standard_input) {
             return Err(Failure::CheckpointOfInput.into());
         }
-        let options = input.options()?;
-        let files = eigenspace::internal::files(&all, &options)?;
-        let files = files.iter().map(|file| fingerprint(file)).collect::<Result<Vec<_>, _>>()?;
+        let files = inputs.files().map(|file| fingerprint(file)).collect::<Result<Vec<_>, _>>()?;
         let in_use = || Failure::CheckpointInUse { path: path.to_owned() };
         Ok(Self {
             path: path.to_owned(),
             file: FileEdit::try_open_or_new(path)?.ok_or_else(in_use)?,
             every,
-            input: json!({ "files": files, "reading": format!("{options:?} {:?}", input.weights) }),
+            input: json!({ "files": files, "reading": format!("{:?} {:?}", inputs.options(), inputs.weights()) }),
             written: 0,
         })
     }

@@ -10,7 +10,9 @@ use eigenspace::internal::{AtomicFile, FileEdit};
 use eigenspace::io::Error;
 
 use crate::args::Input;
-use crate::{applicable, output, rows};
+use crate::failure::Failure;
+use crate::inputs::{Inputs, leads_to};
+use crate::{applicable, output};
 
 /// A file to write, locked if it is also read.
 pub(crate) struct Destination {
@@ -44,10 +46,12 @@ impl Destination {
 /// Checks the file to which rows are written, before the work starts: it must be able to hold
 /// labels if there are any, and it must not be one of the files that the command reads. Removes
 /// what a killed command has left of it.
-pub(crate) fn check_rows(output: &Path, data: &[PathBuf], model: &Path, input: &Input) -> anyhow::Result<()> {
+pub(crate) fn check_rows(output: &Path, inputs: &Inputs<'_>, model: &Path, input: &Input) -> Result<(), Failure> {
     applicable::check_output(output, input)?;
-    rows::spare(data, output).map_err(rows::advised(input))?;
-    rows::spare(&[model.to_owned()], output)?;
+    inputs.spare(output)?;
+    if leads_to(output)(model) {
+        return Err(Failure::OverInput { path: output.to_owned() });
+    }
     AtomicFile::sweep(output);
     Ok(())
 }

@@ -17,6 +17,7 @@ mod draw;
 #[cfg(feature = "explore")]
 mod explore;
 mod failure;
+mod inputs;
 mod memory;
 mod numbers;
 mod opened;

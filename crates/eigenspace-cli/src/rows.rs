@@ -5,45 +5,30 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use eigenspace::internal::{self, AtomicFile, Prefetch};
+use eigenspace::internal::{self, AtomicFile, InputFiles, Prefetch};
 use eigenspace::io::Error;
-use eigenspace::io::source::{self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
+use eigenspace::io::source::{Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError};
 use eigenspace::{Metadata, Missing};
 
 use crate::args::Input;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::inputs::{Inputs, leads_to};
 use crate::progress::Progress;
-use crate::{advice, applicable, output, shell, table};
+use crate::{advice, output, shell, table};
 
 /// Opens the rows that were named, with their weights.
 pub(crate) fn open(data: &[PathBuf], input: &Input) -> anyhow::Result<Box<dyn RowSource>> {
-    open_with(data, input, &input.options()?)
+    Inputs::find(data, input)?.open()
 }
 
-/// Opens rows and keeps only the columns with numbered names, if there are any.
-pub(crate) fn open_numbered(data: &[PathBuf], input: &Input, prefixes: &[&str]) -> anyhow::Result<Box<dyn RowSource>> {
-    open_with(data, input, &input.options()?.numbered(prefixes.iter().copied()))
-}
-
-fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
-    applicable::check_input(data, input).map_err(advised(input))?;
-    let rows = source::open(data, options).map_err(explained).map_err(advised(input))?;
-    for notice in &rows.columns().notices {
-        output::message(&notice_text(notice));
-    }
-    let Some(path) = &input.weights else { return Ok(rows) };
-    let weights = source::open(&[path], &ReadOptions::new().vector(true)).map_err(|error| match error {
-        Error::Source { path, source: SourceError::ColumnType { column, dtype, .. } } => {
-            Error::Source { path, source: SourceError::WeightType { column, dtype } }
-        }
-        other => other,
-    })?;
-    let weighted = Weighted::new(rows, weights).map_err(|error| match error {
-        Error::Source { source, .. } => Error::Source { path: path.clone(), source },
-        other => other,
-    })?;
-    Ok(Box::new(weighted))
+/// Opens rows that must have the columns of a model. Named columns may come in any order.
+pub(crate) fn open_for(
+    data: &[PathBuf],
+    input: &Input,
+    metadata: &Metadata,
+    features: usize,
+) -> anyhow::Result<Box<dyn RowSource>> {
+    Inputs::find(data, input)?.open_for(metadata, features)
 }
 
 /// Adds a hint to an error that the options of the input explain.
@@ -55,7 +40,7 @@ pub(crate) fn advised(input: &Input) -> impl Fn(anyhow::Error) -> anyhow::Error 
 }
 
 /// An error of the library; a model in place of rows gets an error of its own.
-fn explained(error: Error) -> anyhow::Error {
+pub(crate) fn explained(error: Error) -> anyhow::Error {
     match error {
         Error::Source { path, source: SourceError::UnknownFormat } if begins_like_a_model(&path) == Some(true) => {
             Failure::ModelForRows { path }.into()
@@ -74,25 +59,8 @@ pub(crate) fn notice_text(notice: &Notice) -> String {
     }
 }
 
-/// Opens rows that must have the columns of a model. Named columns may come in any order.
-pub(crate) fn open_for(
-    data: &[PathBuf],
-    input: &Input,
-    metadata: &Metadata,
-    features: usize,
-) -> anyhow::Result<Box<dyn RowSource>> {
-    // Standard input can be opened only once, so the reader must know the columns in advance.
-    let mut options = input.options()?.model_features(features);
-    if let Some(names) = metadata.feature_names() {
-        options = options.model_columns(names);
-    }
-    let rows = open_with(data, input, &options)?;
-    let chosen = !input.columns.is_empty();
-    check(rows.columns(), metadata, features, chosen, data).map_err(advised(input))?;
-    Ok(rows)
-}
-
-fn check(
+/// Compares the columns of rows with those of a model.
+pub(crate) fn check(
     columns: &Columns,
     metadata: &Metadata,
     features: usize,
@@ -284,7 +252,7 @@ fn begins_like_a_model(path: &Path) -> Option<bool> {
 
 /// The same for a model, which must not replace a recognizer either: its people would be lost.
 pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
-    if path.is_file() && Opened::load(path).is_ok_and(|there| there.is_recognizer()) {
+    if path.is_file() && internal::is_recognizer(path) {
         return Err(Failure::IsRecognizer { path: path.to_owned() }.into());
     }
     try_model_or_recognizer(path)
@@ -292,29 +260,15 @@ pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
 
 /// Fails if the output would overwrite an image or another file that the command reads.
 pub(crate) fn spare_images(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
-    let Ok(there) = output.canonicalize() else { return Ok(()) };
-    let same = |path: &Path| path.canonicalize().is_ok_and(|path| path == there);
-    for path in internal::files(data, &ReadOptions::new().format(Format::Images))? {
-        let inside = if path.is_dir() { internal::image_files(&path)? } else { Vec::new() };
-        if same(&path) || inside.iter().any(|file| same(&path.join(file))) {
+    if !output.exists() {
+        return Ok(());
+    }
+    let same = leads_to(output);
+    for path in InputFiles::find(data, &ReadOptions::new().format(Format::Images))?.paths() {
+        let inside = if path.is_dir() { internal::image_files(path)? } else { Vec::new() };
+        if same(path) || inside.iter().any(|file| same(&path.join(file))) {
             return Err(Failure::OverInput { path: output.to_owned() }.into());
         }
     }
     Ok(())
-}
-
-/// Fails if the output would overwrite a file of rows that the command reads.
-pub(crate) fn spare(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
-    match is_among(output, data)? {
-        true => Err(Failure::OverInput { path: output.to_owned() }.into()),
-        false => Ok(()),
-    }
-}
-
-/// Whether a file to write is one of the files of rows that the command reads.
-pub(crate) fn is_among(output: &Path, data: &[PathBuf]) -> anyhow::Result<bool> {
-    let place = |path: &Path| path.canonicalize().ok();
-    let there = place(output);
-    let same = |path: &PathBuf| there.is_some() && place(path) == there;
-    Ok(!is_standard_input(output) && internal::files(data, &ReadOptions::default())?.iter().any(same))
 }

@@ -94,7 +94,7 @@ pub mod internal {
     #[cfg(feature = "orl")]
     pub use crate::data::{DataError, PYTHONS, check_orl, orl};
     #[cfg(feature = "faces")]
-    pub use crate::faces::file::load_model;
+    pub use crate::faces::file::{is_recognizer, load_model};
     #[cfg(feature = "faces")]
     pub use crate::faces::quality::add_noise;
     #[cfg(all(feature = "faces", feature = "images"))]
@@ -112,7 +112,7 @@ pub mod internal {
     pub use crate::io::source::image_file::image_row;
     pub use crate::io::source::natural::natural;
     #[cfg(feature = "files")]
-    pub use crate::io::source::open::files;
+    pub use crate::io::source::open::InputFiles;
     pub use crate::io::source::prefetch::Prefetch;
     pub use crate::io::source::raw::{column_to_raw, floats_from_raw, from_raw, to_raw};
     #[cfg(feature = "npy")]

@@ -11,6 +11,7 @@ use crate::args::{self, Input, Settings};
 use crate::checkpoint::Checkpoint;
 use crate::commands::inspect;
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 use crate::opened::Opened;
 use crate::{memory, numbers, output, rows, table, warn};
 
@@ -79,18 +80,18 @@ impl Fit {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let options = self.settings.options(args::components(&self.components)?)?.centered(!self.uncentered);
         let options = options.standardize(self.standardize).weight_kind(self.weight_kind);
-        rows::spare(&self.data, &self.output).map_err(rows::advised(&self.input))?;
-        rows::spare(self.input.weights.as_slice(), &self.output)?;
+        let inputs = Inputs::find(&self.data, &self.input)?;
+        inputs.spare(&self.output)?;
         rows::try_model(&self.output)?;
         if let Some(checkpoint) = &self.checkpoint {
-            self.check_checkpoint(checkpoint)?;
+            self.check_checkpoint(checkpoint, &inputs)?;
         }
-        self.check_passes()?;
-        let mut rows = rows::open(&self.data, &self.input)?;
+        self.check_passes(&inputs)?;
+        let mut rows = inputs.open()?;
         let metadata = rows.columns().metadata().with_standardize(self.standardize);
         let plan = options.plan(rows.columns().count)?;
         memory::for_stream(&plan, rows.columns().count, 0, rows.rows())?;
-        let begin = |path: &PathBuf| Checkpoint::new(path, self.every.get() as u64, &self.data, &self.input);
+        let begin = |path: &PathBuf| Checkpoint::new(path, self.every.get() as u64, &inputs);
         let mut checkpoint = self.checkpoint.as_ref().map(begin).transpose()?;
         let resumed = checkpoint.as_mut().map(|checkpoint| checkpoint.resume(&options)).transpose()?.flatten();
         let (stream, first) = match resumed {
@@ -133,7 +134,7 @@ impl Fit {
         let model = stream.model().map_err(|error| rows::unreadable(error, &self.data, &columns))?;
         // The stream may hold as many numbers as the model, and is not needed to write it.
         drop(stream);
-        let model = self.refined(Arc::unwrap_or_clone(model))?;
+        let model = self.refined(Arc::unwrap_or_clone(model), &inputs)?;
         model.save(&self.output)?;
         if let Some(checkpoint) = checkpoint {
             checkpoint.remove()?;
@@ -144,13 +145,13 @@ impl Fit {
     }
 
     /// Rejects input that cannot be read again.
-    fn check_passes(&self) -> anyhow::Result<()> {
-        let once = |path: &&PathBuf| {
+    fn check_passes(&self, inputs: &Inputs<'_>) -> anyhow::Result<()> {
+        let once = |path: &&Path| {
             let pipe = || std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
             rows::is_standard_input(path) || pipe()
         };
-        if let Some(path) = self.data.iter().chain(&self.input.weights).find(once).filter(|_| self.passes.get() > 1) {
-            return Err(Failure::PassesOfInput { input: rows::names(std::slice::from_ref(path)) }.into());
+        if let Some(path) = inputs.named().find(once).filter(|_| self.passes.get() > 1) {
+            return Err(Failure::PassesOfInput { input: rows::names(&[path.to_owned()]) }.into());
         }
         if self.passes.get() > 1 && self.settings.missing == Missing::Impute {
             return Err(Failure::PassesOfFilled.into());
@@ -159,24 +160,25 @@ impl Fit {
     }
 
     /// Reads the rows again for each further pass.
-    fn refined(&self, mut model: EigenspaceModel) -> anyhow::Result<EigenspaceModel> {
+    fn refined(&self, mut model: EigenspaceModel, inputs: &Inputs<'_>) -> anyhow::Result<EigenspaceModel> {
         for pass in 2..=self.passes.get() {
             if model.certificate().is_exact() {
                 output::message("nothing was dropped, so the rows are not read again");
                 break;
             }
             let mut refinement = model.refine()?.missing(self.settings.missing);
-            let rows = rows::open(&self.data, &self.input)?;
-            rows::for_each(&format!("pass {pass}"), rows, 0, |block| Ok(refinement.update(block.as_block())?))?;
+            rows::for_each(&format!("pass {pass}"), inputs.open()?, 0, |block| {
+                Ok(refinement.update(block.as_block())?)
+            })?;
             model = refinement.finish()?;
         }
         Ok(model)
     }
 
     /// Rejects a checkpoint that is also read, or that is also the model, before the work starts.
-    fn check_checkpoint(&self, checkpoint: &Path) -> anyhow::Result<()> {
+    fn check_checkpoint(&self, checkpoint: &Path, inputs: &Inputs<'_>) -> anyhow::Result<()> {
         let path = checkpoint.to_owned();
-        if rows::is_among(checkpoint, &self.data)? || rows::is_among(checkpoint, self.input.weights.as_slice())? {
+        if inputs.contain(checkpoint) {
             return Err(Failure::CheckpointOverInput { path }.into());
         }
         if std::path::absolute(checkpoint)? == std::path::absolute(&self.output)? {

@@ -10,6 +10,7 @@ use ndarray::{Axis, concatenate};
 
 use crate::args::{self, Compute, Input, MissingCells};
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 use crate::opened::Opened;
 use crate::{destination, output, rows, table};
 
@@ -66,10 +67,11 @@ impl Project {
         let labels = self.input.label.is_some();
         let letters = if self.whiten { "W" } else { "PC" };
         self.input.refuse_weights("the scores of a row")?;
+        let inputs = Inputs::find(&self.data, &self.input)?;
         if let Some(output) = &self.output {
-            destination::check_rows(output, &self.data, &self.model, &self.input)?;
+            destination::check_rows(output, &inputs, &self.model, &self.input)?;
         }
-        let source = rows::open_for(&self.data, &self.input, opened.metadata(), opened.raw().features())?;
+        let source = inputs.open_for(opened.metadata(), opened.raw().features())?;
         let images = source.columns().image.is_some();
         let mut names: Vec<String> = (1..=opened.model().n_components()).map(|i| format!("{letters}{i}")).collect();
         if self.distances {

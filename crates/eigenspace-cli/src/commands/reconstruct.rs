@@ -11,6 +11,7 @@ use eigenspace::io::source::{Columns, SourceError};
 
 use crate::args::{self, Compute, Input};
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 use crate::opened::Opened;
 use crate::{destination, output, rows, table};
 
@@ -57,11 +58,12 @@ impl Reconstruct {
         let opened = Opened::load_before(&self.model, components, &self.scores)?;
         let names = opened.metadata().names_or_numbers(opened.raw().features());
         self.input.refuse_weights("the reconstructed rows")?;
+        let inputs = Inputs::find(&self.scores, &self.input)?;
         if let Some(output) = &self.output {
-            destination::check_rows(output, &self.scores, &self.model, &self.input)?;
+            destination::check_rows(output, &inputs, &self.model, &self.input)?;
         }
         // Of the columns that `project` writes, only the scores, in order.
-        let source = rows::open_numbered(&self.scores, &self.input, &SCORES)?;
+        let source = inputs.open_numbered(&SCORES)?;
         let components = opened.model().n_components();
         let rank = opened.raw().rank();
         let named = check(source.columns(), components, rank, &self.scores[0])?;

@@ -9,6 +9,7 @@ use crate::args::{self, Input, Settings};
 use crate::commands::inspect;
 use crate::destination::Destination;
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 use crate::opened::Opened;
 use crate::{memory, output, rows, table, warn};
 
@@ -57,9 +58,10 @@ impl Update {
         if let Some(path) = rows::find_model(&self.data) {
             return Err(Failure::ModelForRows { path: path.clone() }.into());
         }
-        rows::spare(&self.data, &path).map_err(rows::advised(&self.input))?;
+        let inputs = Inputs::find(&self.data, &self.input)?;
+        inputs.spare(&path)?;
         rows::try_model(&path)?;
-        let rows = rows::open_for(&self.data, &self.input, before.metadata(), before.raw().features())?;
+        let rows = inputs.open_for(before.metadata(), before.raw().features())?;
         let plan = options.plan(before.raw().features())?;
         memory::for_stream(&plan, before.raw().features(), before.raw().rank(), rows.rows())?;
         let mut stream = options.resume(before.raw())?;

@@ -9,6 +9,8 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::io::atomic::AtomicFile;
 use crate::io::error::{Error, FormatError};
 use crate::io::file_kind::{FileKind, START};
@@ -41,12 +43,44 @@ pub(crate) fn read(path: &Path, expected: &'static str) -> Result<Vec<u8>, Error
         .map_err(|source| Error::File { path: path.into(), source })
 }
 
+/// The entry with this key in the header of a file, of which nothing else is read; `None` if there
+/// is none, or if the file is broken.
+pub(crate) fn header(path: &Path, key: &str) -> Option<String> {
+    let bytes = read_header(&mut File::open(path).ok()?, "model").ok()?.ok()?;
+    // The reader of safetensors demands the tensors too.
+    let header: Value = serde_json::from_slice(bytes.get(8..)?).ok()?;
+    Some(header.get("__metadata__")?.get(key)?.as_str()?.to_owned())
+}
+
 /// Reads at most as many bytes as the header states, and rejects a file of another length.
 fn read_announced(path: &Path, expected: &'static str) -> std::io::Result<Result<Vec<u8>, FormatError>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
+    let mut bytes = match read_header(&mut file, expected)? {
+        Ok(bytes) => bytes,
+        Err(error) => return Ok(Err(error)),
+    };
+    let announced = match announced_length(&bytes) {
+        Ok(announced) => announced,
+        Err(error) => return Ok(Err(error)),
+    };
+    if announced != length {
+        return Ok(Err(FormatError::Truncated { expected: announced, found: length }));
+    }
+    let rest = length - bytes.len() as u64;
+    let fits = usize::try_from(rest).is_ok_and(|rest| bytes.try_reserve_exact(rest).is_ok());
+    if !fits {
+        return Ok(Err(FormatError::TooLarge { bytes: length }));
+    }
+    file.take(rest).read_to_end(&mut bytes)?;
+    Ok(Ok(bytes))
+}
+
+/// Reads the length of the header and the header.
+fn read_header(file: &mut File, expected: &'static str) -> std::io::Result<Result<Vec<u8>, FormatError>> {
+    let length = file.metadata()?.len();
     let mut start = Vec::new();
-    (&file).take(START as u64).read_to_end(&mut start)?;
+    (&mut *file).take(START as u64).read_to_end(&mut start)?;
     if let Some(kind) = FileKind::of(&start) {
         return Ok(Err(FormatError::OtherFile { kind, expected }));
     }
@@ -64,19 +98,6 @@ fn read_announced(path: &Path, expected: &'static str) -> std::io::Result<Result
         return Ok(Err(FormatError::Truncated { expected: 8 + header, found: length }));
     }
     let mut bytes = start.to_vec();
-    (&file).take(header).read_to_end(&mut bytes)?;
-    let announced = match announced_length(&bytes) {
-        Ok(announced) => announced,
-        Err(error) => return Ok(Err(error)),
-    };
-    if announced != length {
-        return Ok(Err(FormatError::Truncated { expected: announced, found: length }));
-    }
-    let rest = length - bytes.len() as u64;
-    let fits = usize::try_from(rest).is_ok_and(|rest| bytes.try_reserve_exact(rest).is_ok());
-    if !fits {
-        return Ok(Err(FormatError::TooLarge { bytes: length }));
-    }
-    file.take(rest).read_to_end(&mut bytes)?;
+    file.take(header).read_to_end(&mut bytes)?;
     Ok(Ok(bytes))
 }

@@ -11,7 +11,7 @@ pub(crate) mod file;
 pub(crate) mod file_kind;
 mod fit;
 pub(crate) mod format;
-mod header;
+pub(crate) mod header;
 pub mod sink;
 pub mod source;
 pub(crate) mod tensors;

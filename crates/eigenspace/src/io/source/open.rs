@@ -16,64 +16,67 @@ use crate::io::source::{Format, Notice, ReadOptions, RowSource, SourceError};
 
 /// Opens files, patterns, directories and `-` (standard input) as one stream of rows.
 pub fn open<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
-    let Found { files, notes, tables } = find(inputs, options)?;
-    let mut rows = Sequence::open(files, options.clone())?;
-    if !notes.is_empty() {
-        rows.notify(Notice::TextFiles { names: notes });
-    }
-    // A subdirectory that cannot be read is no reason to reject the tables.
-    let images = |directory: &PathBuf| image_files(directory).map_or(0, |images| images.len());
-    let count: usize = tables.iter().map(images).sum();
-    if count > 0 {
-        rows.notify(Notice::ImagesBesideTables { count });
-    }
-    Ok(Box::new(rows))
+    InputFiles::find(inputs, options)?.open(options)
 }
 
-/// The files that [`open`] would read, in order.
-pub fn files<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Vec<PathBuf>, Error> {
-    Ok(find(inputs, options)?.files)
-}
-
-/// The files to read, and those that are left out.
-#[derive(Default)]
-struct Found {
-    files: Vec<PathBuf>,
+/// The files to read, in order, and those that are left out.
+#[derive(Debug, Default)]
+pub struct InputFiles {
+    paths: Vec<PathBuf>,
     /// Names of `.txt` files next to tables or arrays.
     notes: Vec<String>,
     /// Directories with tables or arrays, in which images are left out.
     tables: Vec<PathBuf>,
 }
 
-impl From<PathBuf> for Found {
-    fn from(path: PathBuf) -> Self {
-        Self { files: vec![path], ..Self::default() }
-    }
-}
-
-impl Extend<Found> for Found {
-    fn extend<I: IntoIterator<Item = Found>>(&mut self, more: I) {
-        for found in more {
-            self.files.extend(found.files);
-            self.notes.extend(found.notes);
-            self.tables.extend(found.tables);
+impl InputFiles {
+    /// Expands patterns and directories.
+    pub fn find<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Self, Error> {
+        let mut found = Self::default();
+        for input in inputs {
+            let input = input.as_ref();
+            // Told that it is one, a directory is a directory of images whatever else lies in it.
+            let images = options.format == Some(Format::Images) && input.is_dir();
+            found.add(if images { Self::from(input.to_owned()) } else { expand(input)? });
         }
+        Ok(found)
+    }
+
+    /// The files, in the order in which they are read; a directory of images is one of them.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// Opens the files as one stream of rows.
+    pub fn open(&self, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
+        let mut rows = Sequence::open(self.paths.clone(), options.clone())?;
+        if !self.notes.is_empty() {
+            rows.notify(Notice::TextFiles { names: self.notes.clone() });
+        }
+        // A subdirectory that cannot be read is no reason to reject the tables.
+        let images = |directory: &PathBuf| image_files(directory).map_or(0, |images| images.len());
+        let count: usize = self.tables.iter().map(images).sum();
+        if count > 0 {
+            rows.notify(Notice::ImagesBesideTables { count });
+        }
+        Ok(Box::new(rows))
+    }
+
+    fn add(&mut self, more: Self) {
+        self.paths.extend(more.paths);
+        self.notes.extend(more.notes);
+        self.tables.extend(more.tables);
     }
 }
 
-fn find<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Found, Error> {
-    let mut found = Found::default();
-    for input in inputs {
-        let input = input.as_ref();
-        // Told that it is one, a directory is a directory of images whatever else lies in it.
-        let images = options.format == Some(Format::Images) && input.is_dir();
-        found.extend([if images { Found::from(input.to_owned()) } else { expand(input)? }]);
+impl From<PathBuf> for InputFiles {
+    fn from(path: PathBuf) -> Self {
+        Self { paths: vec![path], ..Self::default() }
     }
-    Ok(found)
 }
 
 /// The files behind one argument; a directory of images stays one source.
-fn expand(input: &Path) -> Result<Found, Error> {
+fn expand(input: &Path) -> Result<InputFiles, Error> {
     if input == Path::new(STANDARD_INPUT) || input.exists() {
         return if input.is_dir() { directory(input) } else { Ok(input.to_owned().into()) };
     }
@@ -93,9 +96,9 @@ fn expand(input: &Path) -> Result<Found, Error> {
         return Err(at(input)(SourceError::NoFiles));
     }
     paths.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()));
-    let mut found = Found::default();
+    let mut found = InputFiles::default();
     for path in paths {
-        found.extend([if path.is_dir() { directory(&path)? } else { path.into() }]);
+        found.add(if path.is_dir() { directory(&path)? } else { path.into() });
     }
     Ok(found)
 }
@@ -103,7 +106,7 @@ fn expand(input: &Path) -> Result<Found, Error> {
 /// A directory with tables or arrays in it is those files, without images; any other is a directory
 /// of images. Data often come with notes in a `.txt` file: such files are read only if the
 /// directory has no others.
-fn directory(path: &Path) -> Result<Found, Error> {
+fn directory(path: &Path) -> Result<InputFiles, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -119,10 +122,10 @@ fn directory(path: &Path) -> Result<Found, Error> {
     if !others.is_empty() {
         let name = |file: PathBuf| file.file_name().map(|name| name.to_string_lossy().into_owned());
         let notes = text.into_iter().filter_map(name).collect();
-        return Ok(Found { files: others, notes, tables: vec![path.to_owned()] });
+        return Ok(InputFiles { paths: others, notes, tables: vec![path.to_owned()] });
     }
     if text.is_empty() || !image_files(path)?.is_empty() {
         return Ok(path.to_owned().into());
     }
-    Ok(Found { files: text, ..Found::default() })
+    Ok(InputFiles { paths: text, ..InputFiles::default() })
 }

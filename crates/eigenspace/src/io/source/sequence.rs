@@ -19,7 +19,8 @@ pub(super) struct Sequence {
 
 impl Sequence {
     /// Opens the first file. If it knows its number of rows, the others are opened too, to add up
-    /// theirs.
+    /// theirs, and closed again until it is their turn: a process can have only so many open files,
+    /// and a pattern may stand for thousands.
     pub(super) fn open(paths: Vec<PathBuf>, options: ReadOptions) -> Result<Self, Error> {
         let mut later = VecDeque::from(paths);
         let first = later.pop_front().ok_or(Error::NoInputs)?;

@@ -1,0 +1,116 @@
+//! The files of the rows and weights of a command. Patterns and directories are expanded once, when
+//! the command begins; everything after that sees the same files.
+
+use std::path::{Path, PathBuf};
+
+use eigenspace::Metadata;
+use eigenspace::internal::InputFiles;
+use eigenspace::io::Error;
+use eigenspace::io::source::{ReadOptions, RowSource, SourceError, Weighted};
+
+use crate::args::Input;
+use crate::failure::Failure;
+use crate::rows::{self, advised, explained, is_standard_input};
+use crate::{applicable, output};
+
+/// The files that a command reads, and how to read them.
+pub(crate) struct Inputs<'a> {
+    data: &'a [PathBuf],
+    input: &'a Input,
+    options: ReadOptions,
+    rows: InputFiles,
+    weights: Option<(&'a Path, InputFiles)>,
+}
+
+impl<'a> Inputs<'a> {
+    /// Finds the files that were named.
+    pub(crate) fn find(data: &'a [PathBuf], input: &'a Input) -> anyhow::Result<Self> {
+        let options = input.options()?;
+        let rows = InputFiles::find(data, &options).map_err(anyhow::Error::from).map_err(advised(input))?;
+        let weights = match input.weights.as_deref() {
+            Some(path) => Some((path, InputFiles::find(&[path], &options)?)),
+            None => None,
+        };
+        Ok(Self { data, input, options, rows, weights })
+    }
+
+    /// The paths as they were named.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &'a Path> {
+        self.data.iter().map(PathBuf::as_path).chain(self.weights())
+    }
+
+    /// The files of rows, and those of weights.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.rows.paths().iter().chain(self.weights.iter().flat_map(|(_, files)| files.paths()))
+    }
+
+    /// The file of weights as it was named.
+    pub(crate) fn weights(&self) -> Option<&'a Path> {
+        self.input.weights.as_deref()
+    }
+
+    /// How the files are read.
+    pub(crate) fn options(&self) -> &ReadOptions {
+        &self.options
+    }
+
+    /// Whether a file to write is one of these files.
+    pub(crate) fn contain(&self, output: &Path) -> bool {
+        let same = leads_to(output);
+        !is_standard_input(output) && self.files().any(|file| same(file))
+    }
+
+    /// Fails if the output would overwrite one of these files.
+    pub(crate) fn spare(&self, output: &Path) -> Result<(), Failure> {
+        if self.contain(output) { Err(Failure::OverInput { path: output.to_owned() }) } else { Ok(()) }
+    }
+
+    /// Opens the rows, with their weights.
+    pub(crate) fn open(&self) -> anyhow::Result<Box<dyn RowSource>> {
+        self.open_with(&self.options)
+    }
+
+    /// Opens the rows and keeps only the columns with numbered names, if there are any.
+    pub(crate) fn open_numbered(&self, prefixes: &[&str]) -> anyhow::Result<Box<dyn RowSource>> {
+        self.open_with(&self.options.clone().numbered(prefixes.iter().copied()))
+    }
+
+    /// Opens rows that must have the columns of a model. Named columns may come in any order.
+    pub(crate) fn open_for(&self, metadata: &Metadata, features: usize) -> anyhow::Result<Box<dyn RowSource>> {
+        // Standard input can be opened only once, so the reader must know the columns in advance.
+        let mut options = self.options.clone().model_features(features);
+        if let Some(names) = metadata.feature_names() {
+            options = options.model_columns(names);
+        }
+        let opened = self.open_with(&options)?;
+        let chosen = !self.input.columns.is_empty();
+        rows::check(opened.columns(), metadata, features, chosen, self.data).map_err(advised(self.input))?;
+        Ok(opened)
+    }
+
+    fn open_with(&self, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
+        applicable::check_input(self.rows.paths(), self.input).map_err(advised(self.input))?;
+        let opened = self.rows.open(options).map_err(explained).map_err(advised(self.input))?;
+        for notice in &opened.columns().notices {
+            output::message(&rows::notice_text(notice));
+        }
+        let Some((path, files)) = &self.weights else { return Ok(opened) };
+        let weights = files.open(&ReadOptions::new().vector(true)).map_err(|error| match error {
+            Error::Source { path, source: SourceError::ColumnType { column, dtype, .. } } => {
+                Error::Source { path, source: SourceError::WeightType { column, dtype } }
+            }
+            other => other,
+        })?;
+        let weighted = Weighted::new(opened, weights).map_err(|error| match error {
+            Error::Source { source, .. } => Error::Source { path: (*path).to_owned(), source },
+            other => other,
+        })?;
+        Ok(Box::new(weighted))
+    }
+}
+
+/// Whether a path leads to this file.
+pub(crate) fn leads_to(file: &Path) -> impl Fn(&Path) -> bool {
+    let there = file.canonicalize().ok();
+    move |path| there.is_some() && path.canonicalize().ok() == there
+}
