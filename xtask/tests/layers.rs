@@ -234,6 +234,70 @@ fn layers_and_files_use_only_what_is_before_them() {
     assert_eq!(found, listed, "the files that are there, and the list");
 }
 
+impl Library {
+    /// The files below a file that it uses itself. It does not use what it only passes on.
+    fn uses_below(&self, path: &Path) -> BTreeSet<Names> {
+        let mut module = self.names(path);
+        if module.last().is_some_and(|name| name == "mod") {
+            module.pop();
+        }
+        let code = code(path);
+        let (mut own, mut passed_on) = (String::new(), String::new());
+        for item in code.split_inclusive(';').filter(|item| !item.contains("mod ")) {
+            let at = ["pub use ", "pub(crate) use ", "pub(super) use "].iter().find_map(|start| item.find(start));
+            let (before, passed) = item.split_at(at.unwrap_or(item.len()));
+            own.push_str(before);
+            passed_on.push_str(passed);
+        }
+        let words: BTreeSet<&str> = own.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let mut found = self.uses(path);
+        for child in code.split("mod ").skip(1).filter_map(|rest| rest.split_once(';')).map(|(name, _)| name) {
+            let word = format!("{child}::");
+            let mut names = named(&passed_on, &word);
+            names.retain(|names| names.last().is_some_and(|last| words.contains(last.as_str())));
+            names.extend(named(&own, &word));
+            found.extend(names.iter().filter_map(|names| self.file(&[&module[..], &[child.into()], names].concat())));
+        }
+        found.retain(|file| file.len() > module.len() && file.starts_with(&module) && file.last().unwrap() != "mod");
+        found
+    }
+}
+
+/// Files that use a file below them which uses them too, and why.
+const MUTUAL: [(&str, &str, &str); 10] = [
+    ("faces/classify/mod", "faces/classify/centroid", "makes a classifier, from what all of them share"),
+    ("faces/classify/mod", "faces/classify/knn", "the same"),
+    ("faces/classify/mod", "faces/classify/perceptron", "the same"),
+    ("faces/classify/mod", "faces/classify/svm", "the same"),
+    ("io/sink/mod", "io/sink/csv", "makes a sink, whose trait all of them implement"),
+    ("io/sink/mod", "io/sink/npy", "the same"),
+    ("io/sink/mod", "io/sink/parquet", "the same"),
+    ("linalg/cuda/mod", "linalg/cuda/open", "makes the device"),
+    ("linalg/cuda/mod", "linalg/cuda/staging", "part of the device, whose locks it uses"),
+    ("model/view/mod", "model/view/on_card", "to be separated"),
+];
+
+#[test]
+fn a_file_and_those_below_it_do_not_use_each_other() {
+    let library = Library { source: root().join("crates/eigenspace/src") };
+    let mut paths = Vec::new();
+    files(&library.source, &mut paths);
+    let mut found = BTreeSet::new();
+    for path in paths.iter().filter(|path| !path.ends_with("lib.rs")) {
+        let above = library.names(path);
+        for below in library.uses_below(path) {
+            let child = library.source.join(below.iter().collect::<PathBuf>()).with_extension("rs");
+            if child.exists() && library.uses(&child).contains(&above) {
+                found.insert((above.join("/"), below.join("/")));
+            }
+        }
+    }
+    let listed: BTreeSet<_> = MUTUAL.iter().map(|(above, below, _)| ((*above).into(), (*below).into())).collect();
+    let (new, gone): (Vec<_>, Vec<_>) = (found.difference(&listed).collect(), listed.difference(&found).collect());
+    assert!(new.is_empty(), "these use each other: {new:#?}");
+    assert!(gone.is_empty(), "remove from the list: {gone:#?}");
+}
+
 #[test]
 fn only_what_is_for_tests_is_left_out() {
     let text = "a;\n#[cfg(test)]\nmod tests;\nstruct B {\n    #[cfg(test)]\n    c: D,\n    e: F,\n}\n\

@@ -5,8 +5,22 @@ use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Type, Visibility};
 
 use crate::crate_source::{CrateSource, has, leaves, name_of, split};
 
+/// Macros that implement traits for types of other crates. What a macro made for our own types would
+/// not be listed.
+const FOREIGN: [&str; 2] = ["element", "real"];
+
 /// The text of all public modules.
 pub(crate) fn of(source: &CrateSource) -> String {
+    for (place, items) in source.modules() {
+        for item in items {
+            if let Item::Macro(used) = item
+                && used.ident.is_none()
+            {
+                let listed = FOREIGN.iter().any(|name| used.mac.path.is_ident(name));
+                assert!(listed, "write out what `{}!` makes in {place:?}", text(&used.mac.path));
+            }
+        }
+    }
     let mut out = String::from(
         "The public items of the library `eigenspace`, with all features. Made by a test:\n\
          EIGENSPACE_WRITE_API=1 cargo test -p xtask --test api\n",
