@@ -6,13 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::compute::{compute, compute_here};
-use crate::memory::{self, decomposition};
+use crate::memory;
 use crate::metadata::Metadata;
 use crate::model::{Model, to_python};
 use crate::options::Settings;
 use crate::rows::{Rows, checked, weights};
 use crate::shared::Shared;
-use crate::stream::MOST_ROWS;
 
 /// The mergeable state of a fit. Threads may share an accumulator: calls take turns.
 #[pyclass(frozen, module = "eigenspace._core")]
@@ -49,7 +48,7 @@ impl Accumulator {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let accumulator = self.0.hold(py)?;
         let accumulator = &*accumulator;
-        let cells = memory::accumulator(accumulator).saturating_mul(3);
+        let cells = accumulator.cells().saturating_mul(3);
         to_python(py, &compute(py, cells, || Ok::<_, Error>(accumulator.to_bytes()))?)
     }
 
@@ -82,23 +81,12 @@ impl Accumulator {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        let held = if rows.is_sparse() { 0 } else { block.nrows().min(MOST_ROWS) };
         let mut accumulator = self.0.hold(py)?;
         let accumulator = &mut *accumulator;
         // Handle pending signals before anything changes.
         py.check_signals()?;
-        // Absorbs the rows and returns `None`, or returns the number of bytes that this needs.
-        let mut absorb = |cells: usize, max_bytes: u64| {
-            compute(py, cells, || match accumulator.try_absorb(block, max_bytes) {
-                Err(Error::MemoryBudget { needed, .. }) => Ok(Some(needed)),
-                other => other.map(|()| None),
-            })
-        };
-        let cells = decomposition(held, block.ncols());
-        if let Some(needed) = absorb(cells, 0)? {
-            absorb(cells.saturating_add(memory::cells(needed)), needed)?;
-        }
-        Ok(())
+        let cells = memory::convert(&block).saturating_add(accumulator.cells_to_absorb(&block));
+        compute(py, cells, || accumulator.absorb(block))
     }
 
     /// Add the rows of another accumulator.
@@ -116,21 +104,14 @@ impl Accumulator {
             (self.0.hold(py)?, theirs)
         };
         let (accumulator, other) = (&mut *accumulator, &*other);
-        let features = accumulator.features().unwrap_or(0);
-        let cells = memory::accumulator(accumulator).saturating_add(memory::accumulator(other));
-        let cells = cells.saturating_mul(2).saturating_add(decomposition(MOST_ROWS, features));
-        compute(py, cells, || accumulator.merge(other))
+        compute(py, accumulator.cells_to_merge(other), || accumulator.merge(other))
     }
 
     /// Return the model of all rows so far.
     fn finish(&self, py: Python<'_>) -> PyResult<Model> {
         let accumulator = self.0.hold(py)?;
         let accumulator = &*accumulator;
-        let cells = match accumulator.try_finish(0) {
-            Err(Error::MemoryBudget { needed, .. }) => memory::cells(needed),
-            _ => 0,
-        };
-        Ok(compute(py, cells, || accumulator.finish())?.into())
+        Ok(compute(py, accumulator.cells_to_finish(), || accumulator.finish())?.into())
     }
 
     /// Rows absorbed.
@@ -158,6 +139,6 @@ impl Accumulator {
     fn twin(&self, py: Python<'_>) -> PyResult<eigenspace::Accumulator> {
         let accumulator = self.0.hold(py)?;
         let accumulator = &*accumulator;
-        compute_here(py, memory::accumulator(accumulator), || Ok::<_, Error>(accumulator.clone()))
+        compute_here(py, accumulator.cells(), || Ok::<_, Error>(accumulator.clone()))
     }
 }

@@ -1,11 +1,14 @@
-//! Estimates of the memory that a call needs, made before it begins.
+//! Compares the memory that a call needs with what is available, before it begins.
 //!
 //! A failed allocation in native code ends the interpreter. Every call that allocates much
 //! therefore states how many numbers it holds at a time, and [`affordable`] raises a `MemoryError`
-//! if they do not fit into memory. Estimates are upper bounds: they include all products computed
-//! in a call and the copies made for results.
+//! if they do not fit into memory. The estimates are the library's (`stream/memory.rs`); those of
+//! calls that compute something else add up the matrices that they hold.
 
-use eigenspace::{Accumulator, EigenspaceModel, EigenspaceStream, Engine, Plan};
+pub(crate) use eigenspace::internal::memory::{
+    begin_pass, bytes_of_model, convert, convert_dense, covariance, decomposition, finish_pass, fit, iterative_fit,
+    matrix, merge, model, model_of_bytes, remove, resume, split, update,
+};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
@@ -45,87 +48,4 @@ pub(crate) fn packed_by_a_thread() -> usize {
     };
     let cache = (0..5).filter_map(size).max().unwrap_or(32 << 20);
     cache.saturating_mul(2) / size_of::<f64>()
-}
-
-/// The number of cells in this many bytes.
-pub(crate) fn cells(bytes: u64) -> usize {
-    usize::try_from(bytes.div_ceil(size_of::<f64>() as u64)).unwrap_or(usize::MAX)
-}
-
-/// A matrix.
-pub(crate) fn matrix(rows: usize, columns: usize) -> usize {
-    rows.saturating_mul(columns)
-}
-
-/// Decomposing dense rows: three copies of them, vectors as long as a row, and small square
-/// matrices.
-pub(crate) fn decomposition(rows: usize, features: usize) -> usize {
-    let small = rows.min(features);
-    let copies = matrix(rows.saturating_add(8), features).saturating_mul(3);
-    copies.saturating_add(matrix(small, small).saturating_mul(5))
-}
-
-/// The covariance of the features, or its inverse: the identity, its product with the components,
-/// and the sum.
-pub(crate) fn covariance(model: &EigenspaceModel) -> usize {
-    let features = model.features();
-    matrix(features, features).saturating_mul(4).saturating_add(matrix(features, model.n_components()))
-}
-
-/// A copy of a model.
-pub(crate) fn model(model: &EigenspaceModel) -> usize {
-    matrix(model.rank().saturating_add(3), model.features())
-}
-
-/// The bytes of a model: its tensors, the file that contains them, and the copy for Python.
-pub(crate) fn bytes_of_model(model: &EigenspaceModel) -> usize {
-    self::model(model).saturating_mul(5)
-}
-
-/// Reading a model from this many bytes.
-pub(crate) fn model_of_bytes(bytes: u64) -> usize {
-    usize::try_from(bytes / 8).unwrap_or(usize::MAX).saturating_mul(3)
-}
-
-/// Merging models as a tree: copies of all models, the results of one level, and the largest merge.
-pub(crate) fn merge(models: &[&EigenspaceModel]) -> usize {
-    let copies = models.iter().fold(0_usize, |sum, one| sum.saturating_add(model(one)));
-    let features = models.first().map_or(0, |model| model.features());
-    let rows = models.iter().fold(1_usize, |sum, one| sum.saturating_add(one.rank() + 1));
-    let rows = rows.min(features.saturating_mul(2).saturating_add(1));
-    copies.saturating_mul(2).saturating_add(decomposition(rows, features))
-}
-
-/// Splitting off a part of this rank: the component of the part outside the model, and a basis of
-/// both.
-pub(crate) fn split(whole: &EigenspaceModel, rank: usize) -> usize {
-    let leaving = rank.saturating_add(1);
-    let both = whole.rank().saturating_add(leaving);
-    decomposition(leaving, whole.features())
-        .saturating_add(matrix(leaving, whole.features()).saturating_mul(2))
-        .saturating_add(decomposition(both, whole.features()))
-        .saturating_add(matrix(both, whole.features()))
-}
-
-/// A stream: its buffer with its spare capacity, the scatter matrix, the model that was last read,
-/// and the products of rows.
-pub(crate) fn stream(stream: &EigenspaceStream) -> usize {
-    state(stream.plan(), stream.features(), stream.count())
-}
-
-/// An accumulator, which holds what a stream holds.
-pub(crate) fn accumulator(accumulator: &Accumulator) -> usize {
-    let features = accumulator.features().unwrap_or(0);
-    accumulator.options().plan(features).map_or(0, |plan| state(plan, features, accumulator.count()))
-}
-
-fn state(plan: Plan, features: usize, count: u64) -> usize {
-    let most = plan.max_rank.unwrap_or(features).saturating_add(plan.block_rows).max(plan.exact_rows);
-    let rows = usize::try_from(count).unwrap_or(usize::MAX).min(most);
-    let scatter = if plan.engine == Engine::Scatter { matrix(features, features) } else { 0 };
-    let products = matrix(rows.min(features), rows.min(features));
-    matrix(rows.saturating_add(4), features)
-        .saturating_mul(2)
-        .saturating_add(scatter.saturating_mul(2))
-        .saturating_add(products)
 }

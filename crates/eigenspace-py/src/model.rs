@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eigenspace::{EigenspaceModel, Error, Truncation};
+use eigenspace::{EigenspaceModel, Error};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
@@ -10,13 +10,10 @@ use pyo3::types::PyBytes;
 
 use crate::certificate::Certificate;
 use crate::compute::compute;
-use crate::memory::{self, affordable, decomposition};
+use crate::memory::{self, affordable};
 use crate::metadata::Metadata;
 use crate::options::{self, ComponentsArgument, Settings};
 use crate::rows::{Rows, checked, matrix, weights};
-
-/// Vectors that an iterative fit holds at a time, about.
-const IN_KRYLOV: usize = 1000;
 
 /// A PCA model that can be updated, merged and split, and that bounds its own error.
 #[pyclass(frozen, eq, module = "eigenspace._core")]
@@ -73,16 +70,7 @@ impl Model {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        let sparse = rows.is_sparse();
-        let cells = match truncation {
-            Truncation::Rank(rank)
-                if eigenspace::internal::is_iterative(block.nrows(), block.ncols(), rank, sparse) =>
-            {
-                let copy = if sparse { 0 } else { memory::matrix(block.nrows(), block.ncols()).saturating_mul(2) };
-                copy.saturating_add(memory::matrix(IN_KRYLOV, block.nrows().min(block.ncols())))
-            }
-            _ => decomposition(block.nrows(), block.ncols()),
-        };
+        let cells = memory::fit(&block, truncation);
         let metadata = metadata.map(Metadata::of_library).unwrap_or_default();
         let fit = || EigenspaceModel::fit_with(block, method, truncation)?.with_metadata(metadata);
         Ok(compute(py, cells, fit)?.into())
@@ -103,7 +91,7 @@ impl Model {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        let cells = memory::matrix(IN_KRYLOV, block.nrows().min(block.ncols()));
+        let cells = memory::iterative_fit(block.nrows(), block.ncols());
         let metadata = metadata.of_library();
         Ok(compute(py, cells, || options.fit(block)?.with_metadata(metadata))?.into())
     }
@@ -174,7 +162,7 @@ impl Model {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        let cells = decomposition(block.nrows().saturating_add(self.inner.rank()), block.ncols());
+        let cells = memory::update(&self.inner, block.nrows());
         Ok(compute(py, cells, || self.inner.update(block, truncation))?.into())
     }
 
@@ -189,8 +177,7 @@ impl Model {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        let rank = block.nrows().min(block.ncols());
-        let cells = decomposition(block.nrows(), block.ncols()).saturating_add(memory::split(&self.inner, rank));
+        let cells = memory::remove(&self.inner, block.nrows());
         Ok(compute(py, cells, || self.inner.remove(block))?.into())
     }
 
@@ -198,7 +185,7 @@ impl Model {
     #[pyo3(signature = (other, truncation="none"))]
     fn merge(&self, py: Python<'_>, other: &Self, truncation: &str) -> PyResult<Self> {
         let truncation = options::truncation(py, truncation)?;
-        let cells = memory::merge(&[&self.inner, &other.inner]);
+        let cells = memory::merge([&*self.inner, &*other.inner]);
         Ok(compute(py, cells, || self.inner.merge(&other.inner, truncation))?.into())
     }
 
@@ -208,7 +195,7 @@ impl Model {
     fn merge_all(py: Python<'_>, models: Vec<PyRef<'_, Self>>, truncation: &str) -> PyResult<Self> {
         let truncation = options::truncation(py, truncation)?;
         let models: Vec<&EigenspaceModel> = models.iter().map(|model| &*model.inner).collect();
-        let cells = memory::merge(&models);
+        let cells = memory::merge(models.iter().copied());
         Ok(compute(py, cells, || EigenspaceModel::merge_all(models, truncation))?.into())
     }
 
@@ -380,7 +367,7 @@ impl Model {
     }
 
     fn orthogonality_loss(&self, py: Python<'_>) -> PyResult<f64> {
-        compute(py, decomposition(self.inner.rank(), self.inner.rank()), || {
+        compute(py, memory::decomposition(self.inner.rank(), self.inner.rank()), || {
             Ok::<_, eigenspace::Error>(self.inner.orthogonality_loss())
         })
     }

@@ -5,11 +5,10 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::compute::compute;
-use crate::memory::{self, decomposition};
+use crate::memory;
 use crate::model::Model;
 use crate::rows::{Rows, checked, weights};
 use crate::shared::Shared;
-use crate::stream::MOST_ROWS;
 
 /// Another pass over the rows of a model. It must see all of them, in any order, before it is
 /// finished.
@@ -22,7 +21,7 @@ impl Refinement {
     #[new]
     fn new(py: Python<'_>, model: &Model, missing: &str) -> PyResult<Self> {
         let missing = checked(py, missing.parse())?;
-        let cells = memory::model(&model.inner).saturating_mul(3);
+        let cells = memory::begin_pass(&model.inner);
         Ok(Self(compute(py, cells, || Ok::<_, Error>(model.inner.refine()?.missing(missing)))?.into()))
     }
 
@@ -38,19 +37,16 @@ impl Refinement {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        let held = if rows.is_sparse() { 0 } else { block.nrows().min(MOST_ROWS) };
         let mut pass = self.0.hold(py)?;
         let pass = &mut *pass;
         py.check_signals()?;
-        compute(py, decomposition(held, block.ncols()), || {
-            pass.update(block).map_err(|error| error.counted_from(first))
-        })
+        compute(py, memory::convert(&block), || pass.update(block).map_err(|error| error.counted_from(first)))
     }
 
     /// Return the model of the same rows with more accurate directions.
     fn finish(&self, py: Python<'_>, model: &Model) -> PyResult<Model> {
         let pass = self.0.hold(py)?.clone();
-        let cells = memory::model(&model.inner).saturating_mul(4);
+        let cells = memory::finish_pass(&model.inner);
         Ok(compute(py, cells, || pass.finish())?.into())
     }
 }

@@ -12,11 +12,8 @@ use crate::memory::{self, affordable, decomposition};
 use crate::metadata::Metadata;
 use crate::model::{Model, to_python};
 use crate::options::Settings;
-use crate::rows::{Rows, View, checked, each, weights};
+use crate::rows::{Rows, checked, each, weights};
 use crate::shared::Shared;
-
-/// The most dense rows that an update holds at a time if memory is short.
-pub(crate) const MOST_ROWS: usize = 512;
 
 /// A model that is still absorbing rows. Threads may share a stream: calls take turns.
 #[pyclass(frozen, module = "eigenspace._core")]
@@ -53,10 +50,8 @@ impl Stream {
         let settings = Settings::of(settings)?;
         let kind = settings.weight_kind(py)?;
         let options = settings.options(py)?;
-        let features = model.inner.features();
-        let scatter = checked(py, options.plan(features))?.engine == Engine::Scatter;
-        let scatter = if scatter { memory::matrix(features, features).saturating_mul(3) } else { 0 };
-        let cells = memory::model(&model.inner).saturating_mul(3).saturating_add(scatter);
+        let plan = checked(py, options.plan(model.inner.features()))?;
+        let cells = memory::resume(&model.inner, &plan);
         Ok(Self::from(compute(py, cells, || options.resume(&model.inner.with_weight_kind(kind)))?))
     }
 
@@ -71,7 +66,7 @@ impl Stream {
     /// Return the complete state. A restored stream that continues gives the same bytes.
     fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         // A copy of the state, its bytes while they grow, and the bytes with their checksum.
-        let held = |stream: &EigenspaceStream| memory::stream(stream).saturating_mul(5);
+        let held = |stream: &EigenspaceStream| stream.cells().saturating_mul(5);
         let bytes = self.with(py, held, |stream| Ok(stream.checkpoint("")))?;
         to_python(py, &bytes)
     }
@@ -81,7 +76,7 @@ impl Stream {
         let settings = Settings::of(settings)?;
         let (components, kind) = (settings.components(), settings.weight_kind(py)?);
         let options = settings.options(py)?;
-        let held = |stream: &EigenspaceStream| cells_to_read(stream).saturating_add(memory::stream(stream));
+        let held = |stream: &EigenspaceStream| stream.cells_to_read().saturating_add(stream.cells());
         let changed = self.with(py, held, |stream| {
             // A new number of components keeps the stream; any other change starts a new one from
             // the model.
@@ -98,14 +93,14 @@ impl Stream {
     /// Return the same stream with other metadata.
     fn with_metadata(&self, py: Python<'_>, metadata: &Metadata) -> PyResult<Self> {
         let metadata = metadata.of_library();
-        Ok(Self::from(self.with(py, memory::stream, |stream| stream.clone().with_metadata(metadata))?))
+        Ok(Self::from(self.with(py, EigenspaceStream::cells, |stream| stream.clone().with_metadata(metadata))?))
     }
 
     /// Return an independent copy of the stream.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         let stream = self.hold(py)?;
         let stream = &*stream;
-        Ok(Self::from(compute_here(py, memory::stream(stream), || Ok::<_, eigenspace::Error>(stream.clone()))?))
+        Ok(Self::from(compute_here(py, stream.cells(), || Ok::<_, eigenspace::Error>(stream.clone()))?))
     }
 
     /// Absorb rows, all or none. Errors count rows from `first`.
@@ -120,28 +115,15 @@ impl Stream {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        // Sparse rows are buffered as they are. Dense rows are held only until the next
-        // compression.
-        let held = if matches!(view, View::Sparse(_)) { 0 } else { block.nrows().min(MOST_ROWS) };
         let mut stream = self.hold(py)?;
         let stream = &mut *stream;
         // Handle pending signals before anything changes.
         py.check_signals()?;
-        let copies = !matches!(view, View::Sparse(_)) && block.nrows() <= stream.rows_to_buffer();
-        // Absorbs the rows and returns `None`, or returns the number of bytes that this needs.
-        let mut absorb = |cells: usize, max_bytes: u64| {
-            let work = || match stream.try_update(block, max_bytes) {
-                Err(Error::MemoryBudget { needed, .. }) => Ok(Some(needed)),
-                other => other.map(|()| None).map_err(|error| error.counted_from(first)),
-            };
-            // A copy takes less time than waking up another thread.
-            if copies { compute_here(py, cells, work) } else { compute(py, cells, work) }
-        };
-        let cells = decomposition(held, block.ncols());
-        if let Some(needed) = absorb(cells, 0)? {
-            absorb(cells.saturating_add(memory::cells(needed)), needed)?;
-        }
-        Ok(())
+        let cells = memory::convert(&block).saturating_add(stream.cells_to_update(&block));
+        let copies = !rows.is_sparse() && block.nrows() <= stream.rows_to_buffer();
+        let absorb = || stream.update(block).map_err(|error| error.counted_from(first));
+        // A copy takes less time than waking up another thread.
+        if copies { compute_here(py, cells, absorb) } else { compute(py, cells, absorb) }
     }
 
     /// Absorb rows that are in the memory of the card of this stream, all or none.
@@ -156,13 +138,13 @@ impl Stream {
         let mut stream = self.hold(py)?;
         let stream = &mut *stream;
         py.check_signals()?;
-        let cells = decomposition(rows.min(MOST_ROWS), columns);
+        let cells = memory::convert_dense(rows, columns);
         compute(py, cells, || stream.update_from_card(RowsOnCard { address, rows, columns, narrow }))
     }
 
     /// Return the model of all rows so far.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
-        Ok(self.with(py, cells_to_read, |stream| stream.model())?.into())
+        Ok(self.with(py, EigenspaceStream::cells_to_read, |stream| stream.model())?.into())
     }
 
     /// Return a model with the components but not all directions, which is cheaper. `once`: no more
@@ -170,14 +152,14 @@ impl Stream {
     #[pyo3(signature = (once=false))]
     fn preview(&self, py: Python<'_>, once: bool) -> PyResult<Model> {
         let read = |stream: &EigenspaceStream| if once { stream.preview_once() } else { stream.preview() };
-        Ok(self.with(py, cells_to_read, read)?.into_partial_model().into())
+        Ok(self.with(py, EigenspaceStream::cells_to_read, read)?.into_partial_model().into())
     }
 
     /// Return the scores of a few rows if they are known sooner than the components, otherwise
     /// None.
     fn project_few<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rows = Rows::of(rows)?;
-        let held = cells_to_read;
+        let held = EigenspaceStream::cells_to_read;
         Ok(each!(checked(py, rows.view())?, rows => {
             self.with(py, held, |stream| stream.project_few(rows))?.map(|scores| scores.into_pyarray(py).into_any())
         }, _sparse => None))
@@ -193,14 +175,6 @@ impl Stream {
     #[getter]
     fn engine(&self, py: Python<'_>) -> PyResult<&'static str> {
         Ok(if self.hold(py)?.plan().engine == Engine::Scatter { "scatter" } else { "factor" })
-    }
-}
-
-/// The number of cells that reading the stream needs, from the error of a read without any memory.
-fn cells_to_read(stream: &EigenspaceStream) -> usize {
-    match stream.try_model(0) {
-        Err(Error::MemoryBudget { needed, .. }) => memory::cells(needed),
-        _ => 0,
     }
 }
 

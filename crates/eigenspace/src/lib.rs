@@ -123,6 +123,7 @@ pub mod internal {
     pub use crate::model::batch::is_iterative;
     pub use crate::model::nearest::{add_squared_differences, nearest};
     pub use crate::printable::{is_printable, printable};
+    pub use crate::stream::memory;
 }
 
 #[cfg(doctest)]

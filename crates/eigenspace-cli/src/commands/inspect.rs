@@ -292,7 +292,7 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
         "file": opened.path.to_string_lossy(),
         "count": model.count(),
         "weight": model.weight(),
-        "weight_kind": model.weight_kind().name(),
+        "weight_kind": model.weight_kind().to_string(),
         "features": model.features(),
         "rank": model.rank(),
         "n_components": components,

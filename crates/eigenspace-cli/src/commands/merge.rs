@@ -66,7 +66,7 @@ impl Merge {
         let shared =
             models[1..].iter().fold(first.metadata().clone(), |shared, other| shared.shared_with(other.metadata()));
         notify_of_differences(&shared, &models);
-        memory::for_directions(models.iter().map(|model| model.raw().rank() + 1).sum(), first.raw().features())?;
+        memory::for_merge(models.iter().map(Opened::raw))?;
         let merged = EigenspaceModel::merge_all(models.iter().map(|model| model.raw()), truncation);
         let mut merged = anyhow::Context::with_context(merged, || {
             let names = models.iter().map(|model| format!("`{}`", model.path.display())).collect::<Vec<_>>();

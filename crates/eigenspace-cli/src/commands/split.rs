@@ -40,7 +40,7 @@ impl Split {
         let (whole, part) = (Opened::load(&self.whole)?, Opened::load(&self.part)?);
         rows::try_model(&self.output)?;
         whole.same_columns(&part)?;
-        memory::for_directions(whole.raw().rank() + part.raw().rank(), whole.raw().features())?;
+        memory::for_split(whole.raw(), part.raw())?;
         let context = || format!("cannot split `{}` from `{}`", self.part.display(), self.whole.display());
         let rest = whole.raw().split(part.raw()).with_context(context)?;
         destination.write(&rest.to_bytes())?;

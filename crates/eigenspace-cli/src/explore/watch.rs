@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use eigenspace::io::source::{Columns, RowBlock, RowSource};
 use eigenspace::{EigenspaceStream, FitOptions};
-use ndarray::{Axis, Slice};
 
 use crate::args::Input;
 use crate::explore::events::Happened;

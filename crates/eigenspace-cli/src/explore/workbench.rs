@@ -55,10 +55,7 @@ pub(super) fn merge(session: &Session, bytes: &[u8]) -> anyhow::Result<Reply> {
         return Err(Refusal::bad("cannot merge one model", "choose two or more models").into());
     }
     others.iter().try_for_each(|other| first.opened.same_columns(&other.opened))?;
-    memory::for_directions(
-        entries.iter().map(|entry| entry.opened.raw().rank() + 1).sum(),
-        first.opened.raw().features(),
-    )?;
+    memory::for_merge(entries.iter().map(|entry| entry.opened.raw()))?;
     let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let merged = EigenspaceModel::merge_all(entries.iter().map(|entry| entry.opened.raw()), Truncation::None);
     let merged = merged.with_context(|| format!("cannot merge `{}`", names.join("`, `")))?;
@@ -75,7 +72,7 @@ pub(super) fn split(session: &Session, bytes: &[u8]) -> anyhow::Result<Reply> {
     let (whole, part) = (session.shelf.get(whole(&request, "whole")?)?, session.shelf.get(whole(&request, "part")?)?);
     whole.opened.same_columns(&part.opened)?;
     let (all, some) = (whole.opened.raw(), part.opened.raw());
-    memory::for_directions(all.rank() + some.rank(), all.features())?;
+    memory::for_split(all, some)?;
     let rest = all.split(some).with_context(|| format!("cannot split `{}` from `{}`", part.name, whole.name))?;
     add(session, format!("{} − {}", whole.name, part.name), rest, Made::Split, &[&whole, &part])
 }
@@ -91,7 +88,7 @@ pub(super) fn forget(session: &Session, entry: &Entry, bytes: &[u8]) -> anyhow::
     }
     let store = session.rows()?;
     entry.fits(&store)?;
-    memory::for_directions(entry.opened.raw().rank() + rows.len(), entry.opened.raw().features())?;
+    memory::for_removal(entry.opened.raw(), rows.len())?;
     let (selected, weights) = store.select(&rows)?;
     let values = eigenspace::io::source::Values::from(selected);
     let cells = entry.opened.preprocessed(&values).to_f64();

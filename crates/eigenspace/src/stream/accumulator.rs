@@ -29,6 +29,7 @@ use crate::rows::block::Block;
 use crate::rows::missing::Missing;
 use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::forgetting::Forgetting;
+use crate::stream::memory;
 use crate::stream::options::FitOptions;
 
 /// The mergeable state of a fit: absorb the rows of each partition where they are, move the
@@ -167,6 +168,36 @@ impl Accumulator {
     pub fn try_finish(&self, max_bytes: u64) -> Result<EigenspaceModel, Error> {
         let model = self.stream()?.try_model(max_bytes)?;
         EigenspaceModel::clone(&model).with_metadata(self.metadata.clone())
+    }
+
+    /// Cells that the accumulator holds.
+    #[doc(hidden)]
+    pub fn cells(&self) -> usize {
+        self.stream.as_ref().map_or(0, EigenspaceStream::cells)
+    }
+
+    /// Upper bound on the number of cells that absorbing these rows allocates.
+    #[doc(hidden)]
+    pub fn cells_to_absorb(&self, rows: &Block<'_>) -> usize {
+        match &self.stream {
+            Some(stream) => stream.cells_to_update(rows),
+            // Invalid options or rows are reported when the rows are absorbed.
+            None => self.options.stream(rows.ncols()).map_or(0, |stream| stream.cells_to_update(rows)),
+        }
+    }
+
+    /// Upper bound on the number of cells that merging allocates.
+    #[doc(hidden)]
+    pub fn cells_to_merge(&self, other: &Self) -> usize {
+        let features = self.features().unwrap_or(0);
+        let held = self.cells().saturating_add(other.cells()).saturating_mul(2);
+        held.saturating_add(memory::convert_dense(usize::MAX, features))
+    }
+
+    /// Upper bound on the number of cells that finishing allocates.
+    #[doc(hidden)]
+    pub fn cells_to_finish(&self) -> usize {
+        self.stream.as_ref().map_or(0, EigenspaceStream::cells_to_read)
     }
 
     fn stream(&self) -> Result<&EigenspaceStream, Error> {

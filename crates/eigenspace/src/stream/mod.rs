@@ -11,6 +11,7 @@ pub(crate) mod factor;
 mod fit;
 pub(crate) mod forgetting;
 pub(crate) mod impute;
+pub mod memory;
 mod merge;
 pub(crate) mod narrow_rows;
 pub(crate) mod on_card;

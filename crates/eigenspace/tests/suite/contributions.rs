@@ -163,7 +163,8 @@ fn the_features_that_contribute_most_come_first_and_the_others_are_summed() {
     let fresh = rows(&mut random, 5, 7);
     let view = View::raw(EigenspaceModel::fit(&fitted).unwrap()).with_components(3).unwrap();
     let found = view.contributions(&fresh).unwrap();
-    let (t2, q) = view.readings(&fresh).unwrap();
+    let readings = view.readings(&fresh).unwrap();
+    let (t2, q) = (&readings.hotelling, &readings.squared_distance);
     for most in [0, 1, 4, 7, 9] {
         let largest = found.largest(most);
         assert_eq!(largest.len(), 5);
