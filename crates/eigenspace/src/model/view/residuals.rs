@@ -4,7 +4,7 @@
 //! R = X − X̂        X̂ = 1μᵀ + Z V_k diag(1/σ)        Z: the scores of X
 //! ```
 
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 
 use crate::error::Error;
 use crate::model::view::View;
@@ -24,7 +24,12 @@ impl View {
     /// ```
     pub fn residuals<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array2<f64>, Error> {
         let rows = rows.into().all_widened();
-        let again = self.reconstruct(&self.project(rows.view())?)?;
-        Ok(rows.into_owned() - again)
+        let (scores, kept) = (self.project(rows.view())?, self.kept(rows.view()));
+        let again = self.reconstruct(&scores.select(Axis(0), &kept))?;
+        let mut residuals = Array2::from_elem(rows.raw_dim(), f64::NAN);
+        for (&row, again) in kept.iter().zip(again.rows()) {
+            residuals.row_mut(row).assign(&(&rows.row(row) - &again));
+        }
+        Ok(residuals)
     }
 }
