@@ -24,10 +24,10 @@ impl View {
     /// ```
     pub fn residuals<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array2<f64>, Error> {
         let rows = rows.into().all_widened();
-        let (scores, kept) = (self.project(rows.view())?, self.kept(rows.view()));
-        let again = self.reconstruct(&scores.select(Axis(0), &kept))?;
+        let (scores, usable) = (self.project(rows.view())?, self.usable_rows(rows.view()));
+        let again = self.reconstruct(&scores.select(Axis(0), &usable))?;
         let mut residuals = Array2::from_elem(rows.raw_dim(), f64::NAN);
-        for (&row, again) in kept.iter().zip(again.rows()) {
+        for (&row, again) in usable.iter().zip(again.rows()) {
             residuals.row_mut(row).assign(&(&rows.row(row) - &again));
         }
         Ok(residuals)
