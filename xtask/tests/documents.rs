@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const DOCUMENTS: [&str; 23] = [
+const DOCUMENTS: [&str; 22] = [
     "README.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
@@ -24,7 +24,6 @@ const DOCUMENTS: [&str; 23] = [
     "docs/RUST.md",
     "docs/SCALE.md",
     "docs/SQL.md",
-    "docs/UPSTREAM.md",
     "bench/EXPLORER.md",
     "bench/TARGETS.md",
     "crates/eigenspace-py/README.md",

@@ -19,20 +19,16 @@ const COMPUTING: [(&str, &str); 9] = [
     ("crates/eigenspace-py/python/eigenspace/plot/_scree.py", "the cumulative curve of one plot"),
 ];
 /// Further files in Rust that add or compare numbers, and what these are.
-const ADDING: [(&str, &str); 18] = [
+const ADDING: [(&str, &str); 14] = [
     ("crates/eigenspace-cli/src/commands/demo/story.rs", "what all components explain; the largest of some angles"),
     ("crates/eigenspace-cli/src/commands/faces/report.rs", "what all components explain"),
     ("crates/eigenspace-cli/src/commands/inspect.rs", "what all components explain"),
     ("crates/eigenspace-cli/src/commands/merge.rs", "ranks, to estimate memory; metadata of several models"),
     ("crates/eigenspace-cli/src/explore/images.rs", "the largest pixel, to scale an image"),
     ("crates/eigenspace-cli/src/explore/monitor.rs", "the largest of the rows that share a pixel"),
-    ("crates/eigenspace-cli/src/explore/row.rs", "contributions that are not shown one by one"),
     ("crates/eigenspace-cli/src/explore/security.rs", "compares tokens in constant time"),
-    ("crates/eigenspace-cli/src/explore/spectrum.rs", "the total variance; the largest of some angles"),
-    ("crates/eigenspace-cli/src/explore/workbench.rs", "ranks, to estimate memory"),
     ("crates/eigenspace-cli/src/plots.rs", "the total variance; the range of gray values"),
     ("crates/eigenspace-cli/src/warn.rs", "whether the rows vary at all"),
-    ("crates/eigenspace-py/src/memory.rs", "cells, to estimate memory"),
     ("crates/eigenspace-sql/src/aggregate/model_frame.rs", "bytes of memory"),
     ("crates/eigenspace-sql/src/aggregate/row_frame.rs", "bytes of memory"),
     ("crates/eigenspace-sql/src/bin/eigenspace-sql/servers.rs", "settings, one after the other"),

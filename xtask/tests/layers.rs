@@ -264,7 +264,7 @@ impl Library {
 }
 
 /// Files that use a file below them which uses them too, and why.
-const MUTUAL: [(&str, &str, &str); 10] = [
+const MUTUAL: [(&str, &str, &str); 9] = [
     ("faces/classify/mod", "faces/classify/centroid", "makes a classifier, from what all of them share"),
     ("faces/classify/mod", "faces/classify/knn", "the same"),
     ("faces/classify/mod", "faces/classify/perceptron", "the same"),
@@ -274,7 +274,6 @@ const MUTUAL: [(&str, &str, &str); 10] = [
     ("io/sink/mod", "io/sink/parquet", "the same"),
     ("linalg/cuda/mod", "linalg/cuda/open", "makes the device"),
     ("linalg/cuda/mod", "linalg/cuda/staging", "part of the device, whose locks it uses"),
-    ("model/view/mod", "model/view/on_card", "to be separated"),
 ];
 
 #[test]

@@ -190,6 +190,7 @@ impl EigenspaceStream {
 
     /// Number of dense rows that the next update only copies to the buffer, in the calling thread.
     /// An update with more rows, or with sparse rows, may compute with all threads.
+    #[doc(hidden)]
     pub fn rows_to_buffer(&self) -> usize {
         if self.state.buffer.is_sparse() { 0 } else { rows_per_task(self.features()).min(self.free_rows()) }
     }

@@ -144,6 +144,8 @@ pub(crate) fn plan(
         (None, Truncation::None, Components::Number(k)) => Some(spare_rank(k)),
         _ => None,
     };
+    // More directions than features do not exist, and rows would be kept in their place.
+    let max_rank = max_rank.map(|rank| rank.min(features));
     let block_rows = block_rows.unwrap_or_else(|| max_rank.unwrap_or(128).clamp(64, 256));
     let room = max_rank.unwrap_or(0).saturating_add(block_rows);
     let affordable = EXACT_ROWS.min(EXACT_BYTES / features.saturating_mul(8));

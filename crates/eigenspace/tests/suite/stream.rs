@@ -122,6 +122,8 @@ fn the_plan_is_automatic_and_shown() {
     assert_eq!((faces.engine, faces.exact_rows, faces.max_rank), (Engine::Factor, 512, Some(132)));
     let lean = FitOptions::new().components(50).max_rank(50).plan(10_304).unwrap();
     assert_eq!((lean.max_rank, lean.exact_rows), (Some(50), 50 + lean.block_rows));
+    let many = FitOptions::new().components(5).max_rank(1_000_000_000).plan(2000).unwrap();
+    assert_eq!((many.max_rank, many.exact_rows), (Some(2000), 2000 + many.block_rows), "no rows are kept for nothing");
     let wide = FitOptions::new().components(5).plan(1_000_000).unwrap();
     assert!(wide.exact_rows * 8 * 1_000_000 <= 900 << 20, "{wide}");
     assert!(
