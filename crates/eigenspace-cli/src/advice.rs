@@ -126,8 +126,15 @@ pub(crate) fn on_options(error: &anyhow::Error, input: &Input) -> Option<String>
     {
         return Some(CHECK_FORMAT.into());
     }
-    if let Some(files::Error::Source { path, source: SourceError::Width { .. } }) = error.downcast_ref()
+    let is_aligned = |source: &SourceError| match source {
+        SourceError::Width { .. } => true,
+        // Between two spaces is an empty cell.
+        SourceError::Missing { place, column, .. } => place.row == 0 && !column.starts_with('`'),
+        _ => false,
+    };
+    if let Some(files::Error::Source { path, source }) = error.downcast_ref()
         && input.delimiter.as_deref() == Some(" ")
+        && is_aligned(source)
     {
         return Some(one_space(path));
     }

@@ -132,6 +132,10 @@ fn aligned_text() {
     let mut command = directory.command("fit t.txt -o m -q --delimiter");
     let said = crate::support::finish(command.arg(" "), b"");
     assert!(said.err.ends_with(&format!("\nhint: {hint}\n")), "{said}");
+    directory.write("t.txt", "1   2   4\n5   1   2\n");
+    let mut command = directory.command("fit t.txt -o m -q --delimiter");
+    let said = crate::support::finish(command.arg(" "), b"");
+    assert!(said.err.ends_with(&format!("\nhint: {hint}\n")), "{said}");
     directory.write("new.txt", "a b c\n1 2 4\n10 20 5\n7 1 3\n");
     let mut command = directory.command("fit new.txt -o m -q --delimiter");
     assert_eq!(crate::support::finish(command.arg(" "), b"").code, Some(0));

@@ -87,6 +87,19 @@ fn a_large_bound_comes_with_a_remedy() {
 }
 
 #[test]
+fn a_single_row_that_is_left_by_a_split_must_be_fitted_again() {
+    let all = csv(&table(10, 3, 72));
+    let directory = Directory::with("all.csv", &all);
+    directory.write("part.csv", all.lines().take(10).map(|line| format!("{line}\n")).collect::<String>());
+    directory.done("fit all.csv -o all -q");
+    directory.done("fit part.csv -o part -q");
+    let said = directory.done("split all part -o rest");
+    let remedy = "remedy       the rows that are left vary too little compared with the removed ones; \
+                  fit the remaining rows again\n";
+    assert!(said.contains("rows         1\n") && said.contains(remedy), "{said}");
+}
+
+#[test]
 fn a_share_of_the_variance_that_the_kept_directions_do_not_hold() {
     let directory = Directory::with("t.csv", csv(&table(60, 8, 5)));
     let warning = |line: &str| warning(&directory, line);
