@@ -1,7 +1,7 @@
 //! Hints for errors of the library, rewritten to name command line options.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use eigenspace::io::source::{Format, Needed, SourceError};
 use eigenspace::io::{FileKind, FormatError};
@@ -28,6 +28,9 @@ fn on_a_file(error: &files::Error) -> Option<String> {
         }
         files::Error::Io { action: "write", path, source } if source.kind() == ErrorKind::NotFound => {
             in_a_missing_directory(path).or_else(|| error.hint())
+        }
+        files::Error::NotAFile { .. } => {
+            Some("write to an ordinary file with -o; a model or a plot cannot go to standard output".into())
         }
         files::Error::Changed { .. } => {
             Some("run the command again to use the file as it is now; nothing was written".into())
@@ -116,7 +119,30 @@ pub(crate) fn on_options(error: &anyhow::Error, input: &Input) -> Option<String>
         && input.format.is_some()
         && (*format != "image" || Format::of(path) != Some(Format::Images))
     {
-        return Some("check that --format is the format of the file, or leave it out".into());
+        return Some(CHECK_FORMAT.into());
+    }
+    if let Some(files::Error::Source { source: SourceError::OtherFile { .. }, .. }) = error.downcast_ref()
+        && input.format.is_some()
+    {
+        return Some(CHECK_FORMAT.into());
+    }
+    let is_aligned = |source: &SourceError| match source {
+        SourceError::Width { .. } => true,
+        // Between two spaces is an empty cell.
+        SourceError::Missing { place, column, .. } => place.row == 0 && !column.starts_with('`'),
+        _ => false,
+    };
+    if let Some(files::Error::Source { path, source }) = error.downcast_ref()
+        && input.delimiter.as_deref() == Some(" ")
+        && is_aligned(source)
+    {
+        return Some(one_space(path));
+    }
+    if let Some(files::Error::Source { source: SourceError::NoColumn { available, .. }, .. }) = error.downcast_ref()
+        && input.no_header
+    {
+        let last = available.len().saturating_sub(1);
+        return Some(format!("leave out --no-header, or choose a column by its number, from 0 to {last}"));
     }
     let Some(files::Error::Io { action: "read", path, source }) = error.downcast_ref() else { return None };
     let columns = !input.columns.is_empty() || !input.exclude.is_empty() || input.label.is_some();
@@ -176,6 +202,8 @@ fn on_a_model(error: &Error) -> Option<String> {
 
 const MISSING: &str = "fill missing cells with --missing impute, or leave out their rows with --missing skip";
 
+const CHECK_FORMAT: &str = "check that --format is the format of the file, or leave it out";
+
 /// The hints for input without rows.
 pub(crate) const EMPTY_FILE: &str = "check that this is the right file and that it is complete";
 pub(crate) const EMPTY_FILES: &str = "check that these are the right files and that they are complete";
@@ -193,9 +221,13 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         }
         // The cell goes on in the next line.
         SourceError::NotANumber { text, .. } if text.contains('\n') => return error.hint(),
+        SourceError::NotANumber { text, .. } if is_aligned(text) => one_space(path),
         SourceError::NotANumber { delimiter: Some(mark), text, .. } => delimiter(*mark, text.contains(',')),
         // Commas divided the line into more cells than the first.
         SourceError::Width { delimiter: Some(mark), found, expected, .. } => delimiter(*mark, found > expected),
+        SourceError::Shape { key: Some(_), .. } => {
+            "choose another array with --key, or save it with one row for each observation".into()
+        }
         SourceError::ColumnCount { .. } if is_table(path) => {
             format!("{}; choose columns with --columns or --exclude", error.hint().unwrap_or_default())
         }
@@ -211,14 +243,36 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
             "set the delimiter of the file, for example --delimiter ';'; if the delimiter is a comma, write the numbers with decimal points"
                 .into()
         }
+        SourceError::OtherFile { .. } if is_standard_input(path) => "save the rows to a file first".into(),
+        SourceError::OtherFile { kind } => {
+            let format = match kind {
+                FileKind::Array => "npy",
+                FileKind::Zip => "npz",
+                FileKind::Parquet => "parquet",
+                FileKind::Arrow => "arrow",
+                FileKind::Png | FileKind::Jpeg => "images",
+                _ => return error.hint(),
+            };
+            format!("use --format {format}")
+        }
         SourceError::Empty if is_standard_input(path) => EMPTY_PIPE.into(),
         SourceError::Truncated { .. } if is_standard_input(path) => {
             "check the command before the pipe: its output is incomplete".into()
         }
         SourceError::Empty => EMPTY_FILE.into(),
+        SourceError::NoFiles if tables_below(path).is_some() => {
+            let file = tables_below(path)?;
+            let ending = file.extension()?.to_string_lossy().into_owned();
+            let pattern = shell::word(&format!("{}/*/*.{ending}", path.display()));
+            format!(
+                "tables in subdirectories are not read; pass {}, or a pattern such as {pattern}",
+                shell::file(file.parent()?)
+            )
+        }
         SourceError::NoFiles if path.is_dir() => {
             "put files in it whose names end in a known ending, such as .csv, .npy, .parquet or .png".into()
         }
+        SourceError::NoMatch => "check the spelling of the pattern, and put patterns in quotation marks".into(),
         SourceError::NoFiles => "check the spelling of the pattern or the directory, and put patterns in quotation marks".into(),
         SourceError::Malformed { format: "pattern", .. } => {
             "check the spelling of the path; in a pattern, write [[] for a square bracket".into()
@@ -231,11 +285,11 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         SourceError::NotANumber { text, needed, column, others, .. } if others.is_empty() && is_mark(text) => {
             let na = option("--na", text);
             let na = format!("if `{text}` stands for a missing value, add {na} and --missing impute or --missing skip");
-            with_exclude(na, *needed, column)
+            with_exclude(na, *needed, column, path)
         }
         SourceError::NotANumber { text, needed, column, others, .. } if others.is_empty() && unit(text).is_some() => {
             let unit = unit(text).unwrap_or_default();
-            with_exclude(format!("remove `{unit}` from the cells"), *needed, column)
+            with_exclude(format!("remove `{unit}` from the cells"), *needed, column, path)
         }
         SourceError::NotANumber { text, all: true, .. } if unit(text).is_some() => {
             format!("remove symbols and units, such as `{}`, from the cells", unit(text).unwrap_or_default())
@@ -249,11 +303,8 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         }
         SourceError::NotANumber { column, text, needed: Needed::ByModel, others, .. } => match others.is_empty() {
             true => {
-                let na = list_option("--na", text);
-                format!(
-                    "correct the cell, or leave out its row with {na} --missing skip; the column {column} cannot be left out, \
-                     because the model uses it"
-                )
+                let correct = correct(text);
+                format!("{correct}; the column {column} cannot be left out, because the model uses it")
             }
             false => "correct the cells of these columns; they cannot be left out, because the model uses them".into(),
         },
@@ -275,6 +326,14 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
             let exclude = lists_option("--exclude", std::iter::once(column).chain(others).map(|name| name_of(name)));
             format!("if the model does not need these columns, leave them out with {exclude}")
         }
+        // The cells above are numbers.
+        SourceError::NotANumber { row: 1.., column, text, needed, .. } => {
+            let correct = correct(text);
+            match needed {
+                Needed::ByRequest => format!("{correct}; if the model does not need the column, leave it out of --columns"),
+                _ => with_exclude(correct, *needed, column, path),
+            }
+        }
         SourceError::NotANumber { column, needed: Needed::ByRequest, .. }
         | SourceError::ColumnType { column, needed: Needed::ByRequest, .. } => {
             format!("leave {column} out of --columns")
@@ -288,7 +347,7 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         SourceError::Missing { column, place, .. } if place.line.is_none() && !column.starts_with('`') => MISSING.into(),
         SourceError::Missing { of_model: true, .. } => MISSING.into(),
         SourceError::Missing { column, .. } => {
-            let exclude = list_option("--exclude", name_of(column));
+            let exclude = list_option("--exclude", excludable(column, path));
             format!("{MISSING}; if the model does not need the column, leave it out with {exclude}")
         }
         SourceError::Value { column, place, .. } if place.line.is_none() && !column.starts_with('`') => return None,
@@ -297,13 +356,16 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
             let words = if value > &0.0 { "inf,+inf,infinity,+infinity" } else { "-inf,-infinity" };
             let na = option("--na", words);
             let skip = format!("to leave out the row, treat the value as missing, for example with {na} --missing skip");
-            with_exclude(skip, Needed::No, column)
+            with_exclude(skip, Needed::No, column, path)
         }
         SourceError::Value { column, value, .. } if value.is_infinite() => {
-            with_exclude("remove the row".into(), Needed::No, column)
+            with_exclude("remove the row".into(), Needed::No, column, path)
         }
         SourceError::Value { column, .. } | SourceError::CellTooLarge { column, .. } => {
-            with_exclude("remove the row, or divide the column by a constant".into(), Needed::No, column)
+            with_exclude("remove the row, or divide the column by a constant".into(), Needed::No, column, path)
+        }
+        SourceError::ImageSize { expected: (width, height), .. } if is_array(path) => {
+            format!("save arrays of images that are {width}x{height}")
         }
         SourceError::ImageSize { expected: (width, height), .. } => {
             format!("resize all images to one size with --resize {width}x{height}")
@@ -313,6 +375,7 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         }
         SourceError::ImageColor { expected: 3, .. } => "read the images in color with --color".into(),
         SourceError::ImageColor { .. } => "leave out --color".into(),
+        SourceError::FeatureAndRole { column, .. } => format!("leave `{column}` out of --columns"),
         SourceError::NoColumn { column, available } => return single_column(available, column),
         SourceError::ColumnMissing { available, .. } => {
             let names = listed(available);
@@ -321,6 +384,19 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         SourceError::ColumnName { .. } => "choose columns by name with --columns; their order then does not matter".into(),
         _ => return None,
     })
+}
+
+/// A table or an array in a subdirectory.
+fn tables_below(directory: &Path) -> Option<PathBuf> {
+    let entries =
+        |directory: &Path| std::fs::read_dir(directory).into_iter().flatten().flatten().map(|file| file.path());
+    let is_read = |file: &PathBuf| Format::of(file).is_some_and(|format| format != Format::Images);
+    entries(directory).filter(|path| path.is_dir()).filter_map(|inner| entries(&inner).filter(is_read).min()).min()
+}
+
+/// Whether a file holds NumPy arrays.
+pub(crate) fn is_array(path: &Path) -> bool {
+    matches!(Format::of(path), Some(Format::Npy | Format::Npz))
 }
 
 /// Whether a file is a table, of which columns can be left out.
@@ -337,14 +413,37 @@ fn delimiter(mark: char, has_commas: bool) -> String {
     format!("use --delimiter {}, which seems to separate the cells{comma}", quoted(mark))
 }
 
+/// Whether a cell is a line of numbers between which there are several spaces.
+fn is_aligned(text: &str) -> bool {
+    text.trim().contains("  ") && text.split_whitespace().all(|word| word.parse::<f64>().is_ok())
+}
+
+/// The hint for text whose cells are aligned with spaces.
+fn one_space(path: &Path) -> String {
+    let command = match is_standard_input(path) {
+        true => "tr -s ' '".to_owned(),
+        false => format!("tr -s ' ' < {} > new.txt", shell::file(path)),
+    };
+    format!("separate the cells with one delimiter each, for example: {command}, and use --delimiter ' '")
+}
+
 /// A delimiter as a value of its option.
 fn quoted(mark: char) -> String {
     if mark == '\t' { "tab".into() } else { format!("'{mark}'") }
 }
 
+/// The hint for a single cell that is not a number.
+fn correct(text: &str) -> String {
+    // A comma would divide the words of --na.
+    match text.contains(',') {
+        true => "correct the cell, or remove its row".into(),
+        false => format!("correct the cell, or leave out its row with {} --missing skip", option("--na", text)),
+    }
+}
+
 /// A hint about the cells of a column that can also be left out, unless a model has it.
-fn with_exclude(hint: String, needed: Needed, column: &str) -> String {
-    let exclude = list_option("--exclude", name_of(column));
+fn with_exclude(hint: String, needed: Needed, column: &str, path: &Path) -> String {
+    let exclude = list_option("--exclude", excludable(column, path));
     match needed {
         Needed::ByModel => hint,
         _ => format!("{hint}; if the model does not need the column, leave it out with {exclude}"),
@@ -393,7 +492,18 @@ fn is_mark(text: &str) -> bool {
     text.starts_with('#') || !text.contains(char::is_alphanumeric)
 }
 
+/// What leaves a column of a file out: its name, its number, or the name of the list that it is in.
+pub(crate) fn excludable<'a>(column: &'a str, file: &Path) -> &'a str {
+    let name = name_of(column);
+    let has_lists = matches!(Format::of(file), Some(Format::Parquet | Format::Arrow));
+    let list = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+    match list {
+        Some((list, place)) if has_lists && place.parse::<usize>().is_ok() => list,
+        _ => name,
+    }
+}
+
 /// The name or the number of a column, without the backticks around a name.
-pub(crate) fn name_of(column: &str) -> &str {
+fn name_of(column: &str) -> &str {
     column.strip_prefix('`').and_then(|name| name.strip_suffix('`')).unwrap_or(column)
 }

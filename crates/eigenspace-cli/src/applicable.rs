@@ -45,7 +45,8 @@ pub(crate) fn check_input(files: &[PathBuf], input: &Input) -> anyhow::Result<()
     let Some(&first) = formats.first() else { return Ok(()) };
     for (option, given, concerned) in INPUT {
         if given(input) && !formats.iter().any(|format| concerned.contains(format)) {
-            return Err(Failure::OptionOfOtherFormats { option, format: name(first), formats: names(concerned) }.into());
+            let (format, formats, given) = (name(first), names(concerned), input.format_name());
+            return Err(Failure::OptionOfOtherFormats { option, format, formats, given }.into());
         }
     }
     Ok(())

@@ -144,11 +144,17 @@ fn escaped(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// Largest number of pixels of an image; the library has the same limit for the images it reads.
+const MAX_PIXELS: usize = 1 << 27;
+
 /// `92x112`.
 pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
-    let parts =
+    let parts: Option<(usize, usize)> =
         text.split_once(['x', 'X', '×']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     match parts {
+        Some((width, height)) if width.checked_mul(height).is_none_or(|pixels| pixels > MAX_PIXELS) => {
+            Err(Failure::SizeLimit { width, height, limit: MAX_PIXELS as u64 }.into())
+        }
         Some((width, height)) if width > 0 && height > 0 => Ok((width, height)),
         _ => Err(Failure::Size { text: text.into() }.into()),
     }
@@ -205,11 +211,6 @@ pub(crate) struct MissingCells {
 }
 
 impl Settings {
-    /// Whether these settings ask for directions to be dropped.
-    pub(crate) fn drops(&self) -> bool {
-        self.truncates() || self.limits_rank()
-    }
-
     pub(crate) fn truncates(&self) -> bool {
         self.truncation != "none"
     }

@@ -59,6 +59,10 @@ impl Checkpoint {
         let (stream, progress) = EigenspaceStream::restore(&bytes, options).map_err(|error| match error {
             Error::Format(FormatError::NoCheckpoint) => Failure::NotACheckpoint { path: self.path.clone() }.into(),
             Error::Format(source) => Failure::BrokenCheckpoint { path: self.path.clone(), source }.into(),
+            Error::OptionsDiffer { option } => {
+                let what = format!("it was made with another {}", flag(&option));
+                Failure::OtherInput { path: self.path.clone(), what }.into()
+            }
             other => anyhow::Error::from(other)
                 .context(format!("cannot resume from the checkpoint `{}`", self.path.display())),
         })?;
@@ -87,6 +91,16 @@ impl Checkpoint {
     /// Removes the checkpoint of a fit that is complete and saved.
     pub(crate) fn remove(self) -> Result<(), Error> {
         self.file.remove()
+    }
+}
+
+/// The option of the command that sets an option of a fit.
+fn flag(option: &str) -> String {
+    match option {
+        "components" => "-k".into(),
+        "forgetting" => "--forgetting or --half-life".into(),
+        "centered" => "--uncentered".into(),
+        other => format!("--{}", other.replace('_', "-")),
     }
 }
 

@@ -1,10 +1,14 @@
 //! Errors of the command itself, each with a hint.
 
 use std::fmt;
+#[cfg(feature = "explore")]
+use std::io::ErrorKind;
+#[cfg(feature = "explore")]
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use crate::commands::demo::MIN_FACES;
-use crate::{advice, table};
+use crate::{advice, shell, table};
 
 /// Errors that do not come from the library.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +26,7 @@ pub(crate) enum Failure {
     #[error("cannot use {option} without DATA")]
     OptionWithoutRows { option: &'static str },
     #[error("cannot use {option} with {format} files: it is for {formats} files only")]
-    OptionOfOtherFormats { option: &'static str, format: &'static str, formats: String },
+    OptionOfOtherFormats { option: &'static str, format: &'static str, formats: String, given: Option<String> },
     #[error("cannot write labels to `{}`: a NumPy array holds only numbers", path.display())]
     LabelsInArray { path: PathBuf },
     #[error("cannot use weights here: they do not change {what}")]
@@ -35,6 +39,8 @@ pub(crate) enum Failure {
     OtherDepth { left: PathBuf, right: PathBuf, left_bits: u8, right_bits: u8 },
     #[error("cannot use `{}`: the model needs the column `{column}`, and the file does not have it", path.display())]
     ModelColumn { path: PathBuf, column: String, available: Vec<String> },
+    #[error("cannot leave out the column `{column}` of `{}`: the model needs it", path.display())]
+    ModelExcluded { path: PathBuf, column: String },
     #[error("cannot read rows from `{}`: it is a model", path.display())]
     ModelForRows { path: PathBuf },
     #[error("cannot use the columns chosen from `{}`: the model's column `{column}` is not among {}", path.display(), listed(chosen))]
@@ -51,10 +57,14 @@ pub(crate) enum Failure {
     NotScores { path: PathBuf, place: usize, expected: String, found: String },
     #[error("cannot read scores from `{}`: its columns are those of the rows that the model was fitted on", path.display())]
     RowsForScores { path: PathBuf },
+    #[error("cannot use --whiten with `{}`: its scores are named PC1, PC2, …, so they are not whitened", path.display())]
+    NotWhitened { path: PathBuf },
     #[error("cannot write a model or a plot to standard output: expected a file name")]
     NoFile,
     #[error("invalid image size `{text}`: expected WIDTHxHEIGHT in pixels")]
     Size { text: String },
+    #[error("invalid image size {width}x{height}: expected at most {} pixels", table::count(*limit))]
+    SizeLimit { width: usize, height: usize, limit: u64 },
     #[error("invalid delimiter `{text}`: expected one character or `tab`")]
     Delimiter { text: String },
     #[error("out of memory{}", needed(*bytes))]
@@ -72,7 +82,9 @@ pub(crate) enum Failure {
     #[error("cannot fit a model: {input} no rows")]
     NoRows { input: String, hint: &'static str },
     #[error("cannot fit a model: {reason}")]
-    AllLeftOut { reason: String, skips: bool },
+    AllLeftOut { reason: String, hint: &'static str },
+    #[error("cannot use the weights in `{}` for the rows in {input}: found {} for {}", path.display(), table::counted(*weights, "weight"), table::counted(*rows, "row"))]
+    WeightCount { path: PathBuf, input: String, rows: u64, weights: u64 },
     #[error("cannot fill the missing cells of column {column} in {input}: the column has no value in any row")]
     NeverObserved { input: String, column: String, exclude: Option<String> },
     #[error("cannot use the model `{}`: it has no variance", path.display())]
@@ -93,8 +105,8 @@ pub(crate) enum Failure {
     NoImages,
     #[error("cannot draw this plot: the columns of the model have no names")]
     NoNames,
-    #[error("cannot draw this plot: it needs rows as well as a model")]
-    NoData,
+    #[error("cannot draw a {kind} plot without rows")]
+    NoData { kind: String },
     #[cfg(feature = "explore")]
     #[error("cannot use --standardize with a model: the model already stores this setting")]
     StandardizeModel,
@@ -128,6 +140,16 @@ pub(crate) enum Failure {
     FewDirections { path: PathBuf, wanted: usize, rank: usize },
     #[error("invalid shape {width}x{height}: it does not match the {features} features of the model")]
     Shape { width: usize, height: usize, features: usize },
+    #[error("cannot use --shape {}x{}: the model stores images of {}x{}", given.0, given.1, stored.0, stored.1)]
+    OtherShape { given: (usize, usize), stored: (usize, usize) },
+    #[error("cannot forget `{name}` twice")]
+    ForgottenTwice { name: String, what: &'static str },
+    #[cfg(feature = "explore")]
+    #[error("cannot listen on {address}, port {port}")]
+    Listen { address: IpAddr, port: u16, source: std::io::Error },
+    #[cfg(feature = "explore")]
+    #[error("invalid view `{text}`: expected a view as copied from the page, which begins with `#`")]
+    View { text: String },
     #[error(transparent)]
     Advised(Advised),
 }
@@ -173,8 +195,15 @@ impl Failure {
             Self::OptionWithoutRows { option } => {
                 return Some(format!("leave out {option}, or pass rows after the model"));
             }
-            Self::OptionOfOtherFormats { .. } => {
-                "leave out the option; if the format was inferred wrongly from the file name, set it with --format"
+            Self::OptionOfOtherFormats { option, given: Some(given), .. } => {
+                return Some(format!(
+                    "leave out {option}, or leave out --format {given} to infer the format from the file name"
+                ));
+            }
+            Self::OptionOfOtherFormats { option, .. } => {
+                return Some(format!(
+                    "leave out {option}; if the format was inferred wrongly from the file name, set it with --format"
+                ));
             }
             Self::LabelsInArray { .. } => {
                 "write to a .csv, .tsv or .parquet file, or leave out the column with --exclude instead of --label"
@@ -191,6 +220,9 @@ impl Failure {
                     format!("add the column, or rename the column that holds it; the file has: {}", listed(available))
                 }));
             }
+            Self::ModelExcluded { column, .. } => {
+                return Some(format!("leave out {}", shell::list_option("--exclude", column)));
+            }
             Self::ModelForRows { .. } => {
                 "pass rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`"
             }
@@ -198,6 +230,11 @@ impl Failure {
             Self::ManyScores { .. } => {
                 "pass the output of `eigenspace project`; if it has columns of distances, write it to .csv (with its header) \
                  or .parquet, because these columns are recognized by name"
+            }
+            Self::ScoreCount { path, wanted, .. } if advice::is_array(path) => {
+                return Some(format!(
+                    "leave out -k to use all scores; to use {wanted}, run `eigenspace project` again with -k {wanted}"
+                ));
             }
             Self::ScoreCount { .. } => {
                 "leave out -k to use all scores; to use only some of them, choose them, for example --columns PC1,PC2"
@@ -214,8 +251,10 @@ impl Failure {
                  --columns and --exclude if you used them"
             }
             Self::RowsForScores { .. } => "compute the scores of the rows first, with `eigenspace project`",
+            Self::NotWhitened { .. } => "leave out --whiten",
             Self::NoFile => "pass a file name instead of `-`",
             Self::Size { .. } => "use, for example, 92x112",
+            Self::SizeLimit { .. } => "use a smaller width and height",
             Self::Delimiter { .. } => "use, for example, --delimiter ';' or --delimiter tab",
             Self::OutOfMemory { hint, .. } => hint,
             Self::NoThreads { .. } => "use fewer threads with --threads, or raise the limits on memory and processes",
@@ -224,11 +263,8 @@ impl Failure {
             Self::CheckpointOverInput { .. } | Self::CheckpointIsOutput { .. } | Self::NotACheckpoint { .. } => {
                 "use another file with --checkpoint; nothing was changed"
             }
-            Self::NoRows { hint, .. } => hint,
-            Self::AllLeftOut { skips: true, .. } => {
-                "fill missing cells with --missing impute, or leave out the columns that have many of them"
-            }
-            Self::AllLeftOut { .. } => "give some rows a weight above 0",
+            Self::NoRows { hint, .. } | Self::AllLeftOut { hint, .. } => hint,
+            Self::WeightCount { .. } => "pass exactly one weight for each row",
             Self::NeverObserved { exclude: Some(exclude), .. } => return Some(format!("leave it out with {exclude}")),
             Self::NeverObserved { .. } => "remove the column from the data",
             Self::NoVariance { .. } => "use `eigenspace update` to add rows that are not all equal",
@@ -243,7 +279,7 @@ impl Failure {
             Self::CheckpointOfInput => "save the rows to a file first, or leave out --checkpoint",
             Self::NoImages => "set the size of the images with --shape WIDTHxHEIGHT",
             Self::NoNames => "fit the model on a table with a header",
-            Self::NoData => "pass the rows after the model: eigenspace plot KIND MODEL DATA",
+            Self::NoData { .. } => "pass the rows after the model: eigenspace plot KIND MODEL DATA",
             #[cfg(feature = "explore")]
             Self::StandardizeModel => "leave out --standardize, or pass only rows, so that a model is fitted to them",
             #[cfg(feature = "explore")]
@@ -289,6 +325,19 @@ impl Failure {
             Self::Shape { .. } => {
                 "choose a width and height whose product (times 3 for color) is the number of features"
             }
+            Self::OtherShape { .. } => "leave out --shape",
+            Self::ForgottenTwice { what, .. } => return Some(format!("name each {what} once")),
+            #[cfg(feature = "explore")]
+            Self::Listen { source, .. } => match source.kind() {
+                ErrorKind::PermissionDenied => {
+                    "use a port of 1024 or more with --port, or leave out --port to use a free one"
+                }
+                ErrorKind::AddrInUse => "choose another port with --port, or leave out --port to use a free one",
+                ErrorKind::AddrNotAvailable => "use an address of this machine with --bind, or leave out --bind",
+                _ => return None,
+            },
+            #[cfg(feature = "explore")]
+            Self::View { .. } => "put the view in quotation marks, or leave out --state",
             Self::Advised(advised) => return Some(advised.hint.clone()),
         };
         Some(text.into())

@@ -1,6 +1,7 @@
 //! The files of the rows and weights of a command. Patterns and directories are expanded once, when
 //! the command begins; everything after that sees the same files.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use eigenspace::Metadata;
@@ -37,6 +38,27 @@ impl<'a> Inputs<'a> {
     /// The paths as they were named.
     pub(crate) fn named(&self) -> impl Iterator<Item = &'a Path> {
         self.data.iter().map(PathBuf::as_path).chain(self.weights())
+    }
+
+    /// Says which file of rows was given more than once, because its rows then count as often.
+    pub(crate) fn notify_of_repetition(&self) {
+        let mut seen = HashSet::new();
+        let mut files = self.rows.paths().iter().filter(|path| !is_standard_input(path));
+        if let Some(path) = files.find(|path| !seen.insert(std::path::absolute(path).unwrap_or_default())) {
+            output::message(&format!("`{}` was given twice; its rows count twice", path.display()));
+        }
+    }
+
+    /// An error while reading the rows, with a hint about the options; if there is another number of
+    /// weights, it names both.
+    pub(crate) fn explained(&self, error: anyhow::Error) -> anyhow::Error {
+        match (error.downcast_ref(), self.weights()) {
+            (Some(Error::Model(eigenspace::Error::WeightCount { rows, weights })), Some(path)) => {
+                let (input, path) = (rows::names(self.data), path.to_owned());
+                Failure::WeightCount { path, input, rows: *rows as u64, weights: *weights as u64 }.into()
+            }
+            _ => advised(self.input)(error),
+        }
     }
 
     /// The files of rows, and those of weights.
@@ -83,8 +105,7 @@ impl<'a> Inputs<'a> {
             options = options.model_columns(names);
         }
         let opened = self.open_with(&options)?;
-        let chosen = !self.input.columns.is_empty();
-        rows::check(opened.columns(), metadata, features, chosen, self.data).map_err(advised(self.input))?;
+        rows::check(opened.columns(), metadata, features, self.input, self.data).map_err(advised(self.input))?;
         Ok(opened)
     }
 

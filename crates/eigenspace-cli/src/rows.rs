@@ -6,8 +6,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use eigenspace::internal::{self, AtomicFile, InputFiles, Prefetch};
-use eigenspace::io::Error;
 use eigenspace::io::source::{Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError};
+use eigenspace::io::{Error, FileKind};
 use eigenspace::{Metadata, Missing};
 
 use crate::args::Input;
@@ -45,6 +45,9 @@ pub(crate) fn explained(error: Error) -> anyhow::Error {
         Error::Source { path, source: SourceError::UnknownFormat } if begins_like_a_model(&path) == Some(true) => {
             Failure::ModelForRows { path }.into()
         }
+        Error::Source { path, source: SourceError::OtherFile { kind: FileKind::Safetensors } } => {
+            Failure::ModelForRows { path }.into()
+        }
         other => other.into(),
     }
 }
@@ -54,6 +57,7 @@ pub(crate) fn notice_text(notice: &Notice) -> String {
     match notice {
         Notice::IndexColumn { .. } => format!("{notice} (use --keep-index to keep it)"),
         Notice::NumbersInHeader { .. } => format!("{notice} (use --no-header)"),
+        Notice::OnlyNumbersInFirstLine => format!("{notice} (use --header)"),
         Notice::ImagesBesideTables { .. } => format!("{notice} (use --format images)"),
         other => other.to_string(),
     }
@@ -64,9 +68,10 @@ pub(crate) fn check(
     columns: &Columns,
     metadata: &Metadata,
     features: usize,
-    chosen: bool,
+    input: &Input,
     data: &[PathBuf],
 ) -> anyhow::Result<()> {
+    let chosen = !input.columns.is_empty();
     let path = data.first().expect("rows were opened, so there is a path").clone();
     if let Some(expected) = metadata.image() {
         let image = columns.image_file.clone().unwrap_or_else(|| path.clone());
@@ -79,6 +84,9 @@ pub(crate) fn check(
     {
         if chosen {
             return Err(Failure::NotChosen { path, column: column.clone(), chosen: here.clone() }.into());
+        }
+        if input.excludes(column) {
+            return Err(Failure::ModelExcluded { path, column: column.clone() }.into());
         }
         return Err(Failure::ModelColumn { path, column: column.clone(), available: here.clone() }.into());
     }
@@ -130,8 +138,8 @@ pub(crate) fn for_each_quietly(
 
 /// The error of a fit that has read this many rows and used none of them.
 pub(crate) fn no_rows(data: &[PathBuf], input: &Input, missing: Missing, rows: u64) -> Failure {
-    let (skips, weighted) = (missing == Missing::Skip, input.weights.is_some() || input.weight_column.is_some());
-    let reason = match (skips, weighted) {
+    let weighted = input.weights.is_some() || input.weight_column.is_some();
+    let (reason, hint) = match (missing, weighted) {
         _ if rows == 0 => {
             let (has, hint) = match data {
                 [path] if is_standard_input(path) => ("has", advice::EMPTY_PIPE),
@@ -140,24 +148,32 @@ pub(crate) fn no_rows(data: &[PathBuf], input: &Input, missing: Missing, rows: u
             };
             return Failure::NoRows { input: format!("{} {has}", names(data)), hint };
         }
-        (true, false) => "have missing cells and were skipped",
-        (true, true) => "have missing cells or weight 0 and were skipped",
-        (false, _) => "have weight 0",
+        (Missing::Skip, false) => ("have missing cells and were skipped", ALL_SKIPPED),
+        (Missing::Skip, true) => ("have missing cells or weight 0 and were skipped", ALL_SKIPPED),
+        (Missing::Impute, false) => ("have no value in any cell", ALL_EMPTY),
+        (Missing::Impute, true) => ("have weight 0 or no value in any cell", ALL_EMPTY),
+        _ => ("have weight 0", "give some rows a weight above 0"),
     };
     let reason = match rows {
         1 => format!("the only row {}", reason.replace("have", "has").replace("were", "was")),
         rows => format!("all {} rows {reason}", table::count(rows)),
     };
-    Failure::AllLeftOut { reason, skips }
+    Failure::AllLeftOut { reason, hint }
 }
+
+/// The hints for input of which no row was used.
+pub(crate) const ALL_SKIPPED: &str =
+    "fill missing cells with --missing impute, or leave out the columns that have many of them";
+const ALL_EMPTY: &str = "check that this is the right file, and that --na does not match all cells";
 
 /// The error of reading a stream. It names the column if no row has a value in it.
 pub(crate) fn unreadable(error: eigenspace::Error, data: &[PathBuf], columns: &Columns) -> anyhow::Error {
     let eigenspace::Error::NeverObserved { column, .. } = error else { return error.into() };
     let column = columns.name(column);
+    let file = data.first().map_or(Path::new(""), PathBuf::as_path);
     // Columns of arrays and images cannot be left out.
     let array = |path: &PathBuf| matches!(Format::of(path), Some(Format::Npy | Format::Npz | Format::Images));
-    let exclude = (!data.iter().any(array)).then(|| shell::list_option("--exclude", advice::name_of(&column)));
+    let exclude = (!data.iter().any(array)).then(|| shell::list_option("--exclude", advice::excludable(&column, file)));
     Failure::NeverObserved { input: names(data), column, exclude }.into()
 }
 
@@ -200,7 +216,7 @@ pub(crate) fn follow_for(
     for notice in &rows.columns().notices {
         output::message(&notice_text(notice));
     }
-    check(rows.columns(), metadata, features, !input.columns.is_empty(), &data)?;
+    check(rows.columns(), metadata, features, input, &data)?;
     Ok(rows)
 }
 
@@ -225,7 +241,14 @@ pub(crate) fn try_model_or_recognizer(path: &Path) -> anyhow::Result<()> {
     if path.is_file() && !may_be_model(path) {
         return Err(Failure::NotAModel { path: path.to_owned() }.into());
     }
-    try_output(path)
+    try_output(path)?;
+    if Format::of(path).is_some() {
+        output::message(&format!(
+            "`{}` becomes a model, but its name ends like that of a data file; use a name that ends in .safetensors",
+            path.display()
+        ));
+    }
+    Ok(())
 }
 
 /// Whether a file is empty, cannot be read, or begins like a model.

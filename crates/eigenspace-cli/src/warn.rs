@@ -1,7 +1,8 @@
 //! Warnings about results, for the user to read before relying on them.
 
-use eigenspace::{Components, EigenspaceModel};
+use eigenspace::{Components, EigenspaceModel, Engine};
 
+use crate::args::Settings;
 use crate::output;
 use crate::table::{counted, percent};
 
@@ -50,7 +51,7 @@ fn without_variance(model: &EigenspaceModel) -> Option<&'static str> {
     match model.is_centered() {
         true if model.count() == 1 => Some("a single row has no variance"),
         _ if model.feature_scatter().sum() != 0.0 => None,
-        true => Some("all rows are equal"),
+        true => Some("all rows are equal, or differ by too little"),
         false => Some("all values are zero"),
     }
 }
@@ -58,6 +59,20 @@ fn without_variance(model: &EigenspaceModel) -> Option<&'static str> {
 /// `3 rows span`.
 fn rows_span(rows: u64) -> String {
     format!("{} {}", counted(rows, "row"), if rows == 1 { "spans" } else { "span" })
+}
+
+/// Says which settings have no effect on this engine.
+pub(crate) fn of_useless_settings(engine: Engine, settings: &Settings) {
+    let options = match (settings.limits_rank(), settings.truncates()) {
+        _ if engine != Engine::Scatter => return,
+        (true, true) => "--max-rank and --truncation have",
+        (true, false) => "--max-rank has",
+        (false, true) => "--truncation has",
+        (false, false) => return,
+    };
+    output::message(&format!(
+        "{options} no effect: the scatter engine drops nothing; to drop directions, use --engine factor"
+    ));
 }
 
 /// Warns that the kept directions explain less variance than requested.
@@ -78,6 +93,10 @@ pub(crate) fn remedy(model: &EigenspaceModel) -> String {
     if model.feature_scatter().sum() < SMALL_SCATTER {
         return "multiply all columns by the same large factor: the squares of such small numbers round to zero or \
                 lose digits"
+            .to_owned();
+    }
+    if rank == 0 {
+        return "the rows that are left vary too little compared with the removed ones; fit the remaining rows again"
             .to_owned();
     }
     if features <= AFFORDABLE_SCATTER_FEATURES {

@@ -73,6 +73,13 @@ pub(crate) fn printable_path(path: &Path) -> String {
     printable(&path.to_string_lossy()).into_owned()
 }
 
+/// A whole number with commas between groups of three digits.
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    String::from_utf8_lossy(&groups.join(&b","[..])).into_owned()
+}
+
 /// The first names of a list that may be long, made safe to print.
 pub(crate) fn first_names(names: &[String]) -> String {
     let shown = names.iter().take(20).map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ");
@@ -90,6 +97,11 @@ mod tests {
         assert_eq!(printable("a\r\nb\tc"), r"a\r\nb\tc");
         assert_eq!(printable("\u{202e}gpj\u{2066}\u{200f}"), r"\u202egpj\u2066\u200f");
         assert_eq!(printable("\u{feff}id\u{e0041}"), r"\ufeffid\udb40\udc41");
+    }
+
+    #[test]
+    fn digits_are_in_groups_of_three() {
+        assert_eq!([0, 999, 1000, 10304, 134_217_728].map(grouped), ["0", "999", "1,000", "10,304", "134,217,728"]);
     }
 
     #[test]

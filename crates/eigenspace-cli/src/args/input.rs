@@ -102,6 +102,11 @@ pub(crate) enum InputFormat {
 }
 
 impl Input {
+    /// Whether a column is left out by its name.
+    pub(crate) fn excludes(&self, column: &str) -> bool {
+        self.exclude.iter().flat_map(|list| &list.0).any(|name| name.trim() == column)
+    }
+
     /// Rejects a file of weights for a command that does not use them.
     pub(crate) fn refuse_weights(&self, what: &'static str) -> Result<(), Failure> {
         if self.weights.is_some() { Err(Failure::UselessWeights { what }) } else { Ok(()) }
@@ -133,6 +138,11 @@ impl Input {
         options = set(options, self.key.clone(), ReadOptions::key);
         options = set(options, self.resize.as_deref().map(size).transpose()?, ReadOptions::resize);
         Ok(options)
+    }
+
+    /// The format as it was given.
+    pub(crate) fn format_name(&self) -> Option<String> {
+        Some(self.format?.to_possible_value()?.get_name().to_owned())
     }
 
     /// The format, if it was given.

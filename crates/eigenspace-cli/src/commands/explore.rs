@@ -92,6 +92,9 @@ impl Explore {
         if data.is_empty() && self.watch.is_none() {
             applicable::check_no_rows(&self.input)?;
         }
+        if let Some(text) = self.state.as_ref().filter(|state| !state.starts_with('#')) {
+            return Err(Failure::View { text: text.clone() }.into());
+        }
         if let Some(path) = &self.watch {
             check_watched(path, &data)?;
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use eigenspace::{EigenspaceModel, Engine, Missing, WeightKind};
+use eigenspace::{EigenspaceModel, Missing, WeightKind};
 
 use crate::args::{self, Input, Settings};
 use crate::checkpoint::Checkpoint;
@@ -87,6 +87,7 @@ impl Fit {
             self.check_checkpoint(checkpoint, &inputs)?;
         }
         self.check_passes(&inputs)?;
+        inputs.notify_of_repetition();
         let mut rows = inputs.open()?;
         let metadata = rows.columns().metadata().with_standardize(self.standardize);
         let plan = options.plan(rows.columns().count)?;
@@ -108,22 +109,14 @@ impl Fit {
         if let Some(note) = stream.card_note() {
             output::message(&note);
         }
-        if plan.engine == Engine::Scatter && self.settings.drops() {
-            let options = match (self.settings.limits_rank(), self.settings.truncates()) {
-                (true, true) => "--max-rank and --truncation have",
-                (true, false) => "--max-rank has",
-                _ => "--truncation has",
-            };
-            output::message(&format!(
-                "{options} no effect: the scatter engine drops nothing; to drop directions, use --engine factor",
-            ));
-        }
+        warn::of_useless_settings(plan.engine, &self.settings);
         let mut read = first;
         rows::for_each("fit", rows, first, |block| {
             stream.update(block.as_block())?;
             read += block.rows() as u64;
             Ok(checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.save_if_due(&stream, read))?)
-        })?;
+        })
+        .map_err(|error| inputs.explained(error))?;
         if stream.count() == 0 {
             return Err(rows::no_rows(&self.data, &self.input, self.settings.missing, read).into());
         }

@@ -97,7 +97,9 @@ impl Inspect {
             let ratio = |value: f64| format!("{value:.4}");
             let rows = counted(rows as u64, "row");
             if kept.pairs == 0 {
-                return output::data(&format!("\ndistances    none to compare: {rows}, and no two that differ\n"));
+                return output::data(&format!(
+                    "\ndistances    none: the data has {rows}, and at least two different rows are needed\n"
+                ));
             }
             let pairs = counted(kept.pairs, "pair");
             output::data(&format!(

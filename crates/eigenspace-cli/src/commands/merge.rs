@@ -53,6 +53,9 @@ impl Merge {
         };
         let inputs: Vec<&Path> = self.models.iter().map(PathBuf::as_path).collect();
         let destination = Destination::new(&self.output, &inputs)?;
+        if let Some((_, path)) = self.models.iter().enumerate().find(|(i, path)| self.models[..*i].contains(path)) {
+            output::message(&format!("`{}` was given twice; its rows count twice", path.display()));
+        }
         let models = self.models.iter().map(|path| Opened::load(path)).collect::<Result<Vec<_>, _>>()?;
         let first = &models[0];
         for other in &models[1..] {
@@ -88,8 +91,14 @@ impl Merge {
 fn notify_of_differences(shared: &Metadata, models: &[Opened]) {
     type Differ = fn(&Metadata, &Metadata) -> bool;
     let differs = |differ: Differ| models.iter().any(|model| differ(shared, model.metadata()));
-    let parts: [(&str, Differ); 4] = [
-        ("column names", |a, b| a.feature_names() != b.feature_names()),
+    let unnamed = models.iter().find(|model| model.metadata().feature_names().is_none());
+    if let Some(unnamed) = unnamed.filter(|_| differs(|a, b| a.feature_names() != b.feature_names())) {
+        output::message(&format!(
+            "`{}` has no column names, so the columns were matched by position and the result has no names",
+            unnamed.path.display()
+        ));
+    }
+    let parts: [(&str, Differ); 3] = [
         ("image size", |a, b| a.image() != b.image()),
         ("labels of components", |a, b| a.component_labels() != b.component_labels()),
         ("metadata values", |a, b| a.values() != b.values()),

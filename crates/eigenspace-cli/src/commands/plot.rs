@@ -12,7 +12,7 @@ use crate::args::{self, Input, MissingCells};
 use crate::draw::Drawing;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{applicable, numbers, output, plots, rows, table};
+use crate::{applicable, numbers, output, plots, rows, table, warn};
 
 /// Plot a model, or rows projected on it, as SVG or PNG.
 #[derive(Args)]
@@ -148,7 +148,12 @@ impl Plot {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let mut opened = Opened::load_before(&self.model, components, &self.data)?;
         if let Some(shape) = &self.shape {
-            let shape = plots::image_shape(args::size(shape)?, opened.raw().features())?;
+            let given = args::size(shape)?;
+            let stored = opened.metadata().image().map(|image| (image.width(), image.height()));
+            if let Some(stored) = stored.filter(|stored| *stored != given) {
+                return Err(Failure::OtherShape { given, stored }.into());
+            }
+            let shape = plots::image_shape(given, opened.raw().features())?;
             opened = opened.showing_images(shape)?;
         }
         let opened = opened.viewed(false, self.missing_cells.missing);
@@ -156,7 +161,7 @@ impl Plot {
             return Err(Failure::NoVariance { path: self.model.clone() }.into());
         }
         if self.kind.shows_rows() && self.data.is_empty() {
-            return Err(Failure::NoData.into());
+            return Err(Failure::NoData { kind: self.kind.name() }.into());
         }
         let title = self.title.as_str();
         let axes = self.axes.as_deref().unwrap_or(&[1, 2]);
@@ -168,6 +173,9 @@ impl Plot {
             Kind::Scatter => plots::scatter(&opened, &rows, axes, title)?,
             Kind::Biplot => plots::biplot(&opened, &rows, axes, title)?,
             Kind::Strip => {
+                if let Some(&most) = self.steps.as_ref().and_then(|steps| steps.iter().max()) {
+                    warn::of_fewer_components(&opened.raw().clone().with_components(most)?);
+                }
                 let steps = self.steps.as_deref().unwrap_or(&[5, 10, 20, 50, 100, 200]);
                 plots::strip(&opened, &rows, self.row.unwrap_or(0), steps, title)?
             }

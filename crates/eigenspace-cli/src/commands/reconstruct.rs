@@ -75,6 +75,19 @@ impl Reconstruct {
         if named.is_none() && columns.is_some() && columns == source.columns().names.as_deref() {
             return Err(Failure::RowsForScores { path: self.scores[0].clone() }.into());
         }
+        if self.whiten && named == Some(SCORES[0]) {
+            return Err(Failure::NotWhitened { path: self.scores[0].clone() }.into());
+        }
+        if named.is_none()
+            && self.input.columns.is_empty()
+            && source.columns().names.is_some()
+            && !source.columns().numbered
+        {
+            output::message(&format!(
+                "no column of `{}` is named as a score (PC1, PC2, …); its columns are read as scores, in the order of the file",
+                self.scores[0].display()
+            ));
+        }
         let opened = opened.viewed(self.whiten || named == Some("W"), Missing::Refuse).on(self.compute.device)?;
         let labels = self.input.label.is_some();
         let mut sink: Box<dyn RowSink> = match &self.output {

@@ -61,6 +61,7 @@ impl Update {
         let inputs = Inputs::find(&self.data, &self.input)?;
         inputs.spare(&path)?;
         rows::try_model(&path)?;
+        inputs.notify_of_repetition();
         let rows = inputs.open_for(before.metadata(), before.raw().features())?;
         let plan = options.plan(before.raw().features())?;
         memory::for_stream(&plan, before.raw().features(), before.raw().rank(), rows.rows())?;
@@ -70,7 +71,9 @@ impl Update {
         if let Some(note) = stream.card_note() {
             output::message(&note);
         }
-        rows::for_each("update", rows, 0, |block| Ok(stream.update(block.as_block())?))?;
+        warn::of_useless_settings(stream.plan().engine, &self.settings);
+        rows::for_each("update", rows, 0, |block| Ok(stream.update(block.as_block())?))
+            .map_err(|error| inputs.explained(error))?;
         let model = stream.model().map_err(|error| rows::unreadable(error, &self.data, &columns))?;
         let model = EigenspaceModel::clone(&*model);
         let added = model.count() - before.raw().count();

@@ -81,7 +81,7 @@ fn read(session: &Session, data: &Data, source: Box<dyn RowSource>, fit: Option<
     let Some(stream) = stream else { return Ok(()) };
     if stream.count() == 0 {
         let input = format!("`{}` has", data.name);
-        let skipped = Failure::AllLeftOut { reason: format!("{input} no complete rows"), skips: true };
+        let skipped = Failure::AllLeftOut { reason: format!("{input} no complete rows"), hint: rows::ALL_SKIPPED };
         let empty = Failure::NoRows { input, hint: advice::EMPTY_FILE };
         return Err(if left_out > 0 { skipped } else { empty }.into());
     }

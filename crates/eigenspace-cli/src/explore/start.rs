@@ -4,7 +4,6 @@ use std::net::{IpAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
 use eigenspace::internal::AtomicFile;
 use eigenspace::{Components, FitOptions, Missing};
 use serde_json::json;
@@ -72,9 +71,9 @@ pub(crate) fn start(plan: Plan, address: &Address) -> anyhow::Result<Answer> {
     let session = Session { shelf, faces: desk, watch: watched, settings, data: data.into(), ..Session::default() };
     let session = Arc::new(session);
 
-    let failed = || format!("cannot listen on {}, port {}", address.bind, address.port);
-    let listener = TcpListener::bind((address.bind, address.port)).with_context(failed)?;
-    let port = listener.local_addr().with_context(failed)?.port();
+    let failed = |source| Failure::Listen { address: address.bind, port: address.port, source };
+    let listener = TcpListener::bind((address.bind, address.port)).map_err(failed)?;
+    let port = listener.local_addr().map_err(failed)?.port();
     let names = if address.hosts.is_empty() { LOOPBACK.map(String::from).to_vec() } else { address.hosts.clone() };
     let gate = Gate::new(&names, port)?;
 

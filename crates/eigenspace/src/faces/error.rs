@@ -110,7 +110,7 @@ pub enum Error {
         features: usize,
     },
     /// A setting that cannot be parsed.
-    #[error("invalid {what} `{text}`", text = printable(text))]
+    #[error("invalid {what} `{text}`{}", expected(what), text = printable(text))]
     Setting {
         /// The name of the setting.
         what: &'static str,
@@ -246,15 +246,26 @@ fn other_name(given: (&str, &str), enrolled: (&str, &str)) -> String {
 fn known(what: &str) -> Option<&'static str> {
     Some(match what {
         "classifier" => {
-            "use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), perceptron:50,3 (epochs, margin) or subspace, with 1 to 1000 neighbors and 1 to 10000 epochs"
+            "use, for example, knn:3, svm:10 (C), svm-rbf:10,0.5 (C, γ) or perceptron:50,3 (epochs, margin), with 1 to 1000 neighbors and 1 to 10000 epochs"
         }
-        "metric" => "use euclidean, cosine, mahalanobis or mahalanobis-cosine",
-        "kind of pixels" => "use raw or standardized",
-        "threshold" => "use a number of 0 or more, `learned` or `none`",
-        "share of faces to accept" => "use a share above 0 and at most 1, for example 0.95",
-        "protocol" => {
-            "use first-N, random-N, leave-one-out or incremental, where N is the number of training images of each person, for example first-5"
-        }
+        "metric" => "use, for example, cosine",
+        "kind of pixels" => "use, for example, standardized",
+        "threshold" => "use, for example, learned",
+        "share of faces to accept" => "use, for example, 0.95",
+        "protocol" => "use, for example, first-5; the number is that of the training images of each person",
         _ => return None,
     })
+}
+
+/// What a setting that cannot be parsed should have been.
+fn expected(what: &str) -> &'static str {
+    match what {
+        "classifier" => ": expected knn, centroid, svm, svm-rbf, perceptron or subspace",
+        "metric" => ": expected euclidean, cosine, mahalanobis or mahalanobis-cosine",
+        "kind of pixels" => ": expected raw or standardized",
+        "threshold" => ": expected a number of 0 or more, `learned` or `none`",
+        "share of faces to accept" => ": expected a number above 0 and at most 1",
+        "protocol" => ": expected first-N, random-N, leave-one-out or incremental",
+        _ => "",
+    }
 }

@@ -53,6 +53,9 @@ impl AtomicFile {
     /// Starts a file that will have this name.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
         let named = path.as_ref().to_owned();
+        if is_special(&named) {
+            return Err(Error::NotAFile { path: named });
+        }
         Self::begin(&named).map_err(|source| Error::Io { action: "write", path: named, source })
     }
 
@@ -119,9 +122,6 @@ impl AtomicFile {
         if path.is_dir() || path.file_name().is_none() {
             return Err(ErrorKind::IsADirectory.into());
         }
-        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "not an ordinary file"));
-        }
         let (file, temporary) = create_temporary(&path)?;
         let begun = Self { file, named: named.to_owned(), path, temporary: Some(temporary) };
         if let Ok(existing) = fs::metadata(&begun.path) {
@@ -146,6 +146,11 @@ impl AtomicFile {
             unlist(&gone);
         }
     }
+}
+
+/// Whether a path leads to a device, a pipe or a socket, which cannot be replaced by a file.
+pub(crate) fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// The file to replace. A link stays a link, and its target must exist.

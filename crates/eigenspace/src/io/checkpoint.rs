@@ -57,8 +57,8 @@ impl EigenspaceStream {
         let Ok((Checkpoint { progress, options: made_with, state }, [])) = found else {
             return Err(FormatError::CheckpointVersion.into());
         };
-        if made_with != described(options) {
-            return Err(Error::OptionsDiffer);
+        if let Some(option) = first_difference(&made_with, &described(options)) {
+            return Err(Error::OptionsDiffer { option });
         }
         if !state.is_consistent(state.buffer.features()) {
             return Err(FormatError::CheckpointVersion.into());
@@ -72,9 +72,42 @@ fn described(options: &FitOptions) -> String {
     format!("{:?}", options.clone().standardize(false).device(Device::Cpu))
 }
 
+/// The name of the first option that differs between two descriptions.
+fn first_difference(before: &str, now: &str) -> Option<String> {
+    let equal = now.bytes().zip(before.bytes()).take_while(|(a, b)| a == b).count();
+    if equal == now.len() && equal == before.len() {
+        return None;
+    }
+    // The option starts after the last comma that is in no inner parentheses.
+    let (mut depth, mut start) = (0_i32, 0);
+    for (place, byte) in now.bytes().enumerate().take(equal) {
+        match byte {
+            b'(' | b'{' | b'[' => depth += 1,
+            b')' | b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+        if matches!(byte, b'{' | b',') && depth == 1 {
+            start = place + 1;
+        }
+    }
+    let name = now[start..].split(':').next().unwrap_or_default().trim();
+    Some(if name == "about_origin" { "centered" } else { name }.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_option_that_differs_is_named() {
+        let options = FitOptions::new;
+        let difference = |now: FitOptions| first_difference(&described(&options()), &described(&now));
+        assert_eq!(difference(options().standardize(true)), None);
+        assert_eq!(difference(options().components(2)).as_deref(), Some("components"));
+        assert_eq!(difference(options().block_rows(7)).as_deref(), Some("block_rows"));
+        assert_eq!(difference(options().missing(crate::Missing::Skip)).as_deref(), Some("missing"));
+        assert_eq!(difference(options().centered(false)).as_deref(), Some("centered"));
+    }
 
     #[test]
     fn a_clock_that_could_overflow_is_refused() {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::io::atomic::{AtomicFile, open_to_lock};
+use crate::io::atomic::{AtomicFile, is_special, open_to_lock};
 use crate::io::error::Error;
 
 /// A SHA-256.
@@ -96,6 +96,9 @@ impl FileEdit {
     }
 
     fn begin(path: &Path, wait: bool) -> Result<Option<Self>, Error> {
+        if is_special(path) {
+            return Err(Error::NotAFile { path: path.to_owned() });
+        }
         let begin = || {
             let Some(held) = lock(path, wait)? else { return Ok(None) };
             Ok(Some(Self { path: path.to_owned(), held: Some(held), sum: sum_of(path)? }))
@@ -108,10 +111,8 @@ impl FileEdit {
 /// false.
 fn lock(path: &Path, wait: bool) -> io::Result<Option<File>> {
     loop {
-        let found = fs::metadata(path)?;
-        if !found.is_file() {
-            let other = io::Error::new(ErrorKind::InvalidInput, "not an ordinary file");
-            return Err(if found.is_dir() { ErrorKind::IsADirectory.into() } else { other });
+        if !fs::metadata(path)?.is_file() {
+            return Err(ErrorKind::IsADirectory.into());
         }
         let file = open_to_lock(path)?;
         // On other systems, a locked file cannot be read, not even by its owner.

@@ -28,8 +28,11 @@ pub enum Error {
     Accumulator(#[source] FormatError),
 
     /// A checkpoint was made with other options.
-    #[error("the checkpoint was made with other options")]
-    OptionsDiffer,
+    #[error("the checkpoint was made with another value of the option `{option}`")]
+    OptionsDiffer {
+        /// The first option that differs.
+        option: String,
+    },
 
     // ---- files ----
     /// A file could not be read or written.
@@ -42,6 +45,12 @@ pub enum Error {
         /// The error of the operating system.
         #[source]
         source: std::io::Error,
+    },
+    /// The path is a device, a pipe or a socket.
+    #[error("cannot write `{path}`: expected an ordinary file", path = printable_path(path))]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
     },
     /// A program that does not use our locks changed the file between reading it and writing it
     /// back.
@@ -213,8 +222,9 @@ impl Error {
             Self::Reader => Some("include the files in the report, if you can".into()),
             Self::Source { source, .. } => source.hint(),
             Self::Sink { .. } => Some("use a file name that ends in .npy, .csv, .tsv or .parquet".into()),
+            Self::NotAFile { .. } => Some("write to an ordinary file".into()),
             Self::Changed { .. } => Some("try again with the file as it is now; nothing was written".into()),
-            Self::OptionsDiffer => {
+            Self::OptionsDiffer { .. } => {
                 Some("pass the options of the interrupted fit, or start again without the checkpoint".into())
             }
             Self::Io { action: "write", source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
@@ -316,12 +326,17 @@ fn kind_of_file(problem: &FormatError) -> &'static str {
     }
 }
 
+/// `1 byte`, `2 bytes`.
+fn counted(bytes: u64) -> String {
+    if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") }
+}
+
 /// Describes a file whose length differs from the one in its header.
 fn wrong_length(expected: u64, found: u64) -> String {
     match found {
         0 => "it is empty".into(),
         // If the header itself is cut off, the length of the whole file is unknown.
-        found if found < expected => format!("it has {found} bytes, expected at least {expected}"),
-        found => format!("it has {found} bytes, expected {expected}"),
+        found if found < expected => format!("it has {}, expected at least {expected}", counted(found)),
+        found => format!("it has {}, expected {expected}", counted(found)),
     }
 }

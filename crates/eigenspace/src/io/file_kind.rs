@@ -31,6 +31,8 @@ pub enum FileKind {
     Text,
     /// The checkpoint of a fit that has not ended.
     Checkpoint,
+    /// A model or another safetensors file, in place of text.
+    Safetensors,
 }
 
 impl FileKind {
@@ -52,16 +54,30 @@ impl FileKind {
         if matches!(start, [b'P', b'1'..=b'6', space, ..] if space.is_ascii_whitespace()) {
             return Some(Self::Pgm);
         }
-        // The length of a safetensors header has bytes that are zero. Text of other encodings than
-        // UTF-8 is text too.
-        let is_text = |&byte: &u8| byte >= b' ' || byte.is_ascii_whitespace();
+        // The length of a safetensors header has bytes that are zero.
         (!start.is_empty() && start.iter().all(is_text)).then_some(Self::Text)
+    }
+
+    /// The kind of a file with these first bytes in place of text; `None` if it may be text.
+    pub(crate) fn in_place_of_text(start: &[u8]) -> Option<Self> {
+        // Text has no control characters, but its first word may be `PAR1` or `P5`.
+        if start.iter().all(is_text) {
+            return None;
+        }
+        let is_model = start.len() > 8 && start[8] == b'{' && start[6..8] == [0, 0];
+        let of_model = is_model.then_some(Self::Safetensors);
+        of_model.or_else(|| Self::of(start)).filter(|kind| !matches!(kind, Self::Pgm | Self::Gzip | Self::Text))
     }
 
     /// Whether it is a single image.
     pub fn is_image(self) -> bool {
         matches!(self, Self::Png | Self::Jpeg | Self::Pgm)
     }
+}
+
+/// Whether a byte can be part of text, also in other encodings than UTF-8.
+fn is_text(byte: &u8) -> bool {
+    *byte >= b' ' || byte.is_ascii_whitespace()
 }
 
 impl fmt::Display for FileKind {
@@ -77,6 +93,7 @@ impl fmt::Display for FileKind {
             Self::Gzip => "a gzip file",
             Self::Text => "a text file",
             Self::Checkpoint => "the checkpoint of a fit that has not ended",
+            Self::Safetensors => "a model or another safetensors file",
         })
     }
 }
@@ -97,6 +114,21 @@ mod tests {
             (b"\x10\x00\x00\x00\x00\x00\x00\x00{", None),
         ] {
             assert_eq!(FileKind::of(start), kind, "{start:?}");
+        }
+    }
+
+    #[test]
+    fn a_header_of_text_is_not_taken_for_another_file() {
+        for (start, kind) in [
+            (&b"\x93NUMPY\x01\x00v\x00{'descr'"[..], Some(FileKind::Array)),
+            (b"PAR1\x15\x04\x15", Some(FileKind::Parquet)),
+            (b"\x10\x00\x00\x00\x00\x00\x00\x00{\"a\"", Some(FileKind::Safetensors)),
+            (b"PAR1,PAR2\n1,2\n", None),
+            (b"P1 left,P1 right\n1,2\n", None),
+            (b"a,b\n\x01,2\n", None),
+            (b"", None),
+        ] {
+            assert_eq!(FileKind::in_place_of_text(start), kind, "{start:?}");
         }
     }
 }

@@ -7,7 +7,8 @@ mod hint;
 
 use std::fmt;
 
-use crate::printable::printable;
+use crate::io::file_kind::FileKind;
+use crate::printable::{grouped, printable};
 
 /// The position of a row in its source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -68,9 +69,12 @@ pub enum SourceError {
     /// There are no rows.
     #[error("it has no rows")]
     Empty,
-    /// No file matches a pattern, or a directory contains nothing that can be read.
+    /// A directory contains nothing that can be read.
     #[error("found no files in a supported format")]
     NoFiles,
+    /// No file matches a pattern.
+    #[error("no file matches the pattern")]
+    NoMatch,
     /// The text is not UTF-8.
     #[error("not a valid {format}: {problem}")]
     Encoding {
@@ -78,6 +82,12 @@ pub enum SourceError {
         format: &'static str,
         /// Where it is not, or which encoding it has instead.
         problem: String,
+    },
+    /// A file of another kind in place of text.
+    #[error("it is {kind}")]
+    OtherFile {
+        /// What it is.
+        kind: FileKind,
     },
     /// The lines of the text do not end in LF or CR LF.
     #[error("not a valid {format}: its lines end in CR alone, expected LF or CR LF")]
@@ -116,13 +126,30 @@ pub enum SourceError {
         dtype: String,
     },
     /// An array that is not a table.
-    #[error("{}, expected rows and columns", described(shape))]
+    #[error("{}, expected rows and columns", described(shape, key.as_deref()))]
     Shape {
         /// The shape.
         shape: Vec<u64>,
+        /// The name of the array, if the file has several.
+        key: Option<String>,
+    },
+    /// Rows without columns.
+    #[error("its rows have no columns")]
+    NoColumns,
+    /// A list of another length than the first in its column.
+    #[error("{place}, column {column}: the list has {}, expected {expected}", if *found == 1 { "1 number".into() } else { format!("{found} numbers") }, column = printable(column))]
+    ListLength {
+        /// The row.
+        place: Place,
+        /// The column.
+        column: String,
+        /// Length of the first list.
+        expected: usize,
+        /// Length of this list.
+        found: usize,
     },
     /// A row of another width than the first.
-    #[error("{place} has {}, expected {expected}", counted(*found))]
+    #[error("{place} has {}, expected {}", counted(*found), grouped(*expected))]
     Width {
         /// The row.
         place: Place,
@@ -141,7 +168,7 @@ pub enum SourceError {
         found: usize,
     },
     /// The number of columns differs from the files before, or from the model.
-    #[error("it has {}, expected {expected}", counted(*found))]
+    #[error("it has {}, expected {}", counted(*found), grouped(*expected))]
     ColumnCount {
         /// Columns of the files before, or of the model.
         expected: usize,
@@ -192,6 +219,14 @@ pub enum SourceError {
         /// The existing columns.
         available: Vec<String>,
     },
+    /// A column was requested that is also the label or the weight.
+    #[error("cannot use the column `{column}` as a feature: it holds the {role}", column = printable(column))]
+    FeatureAndRole {
+        /// The column.
+        column: String,
+        /// What it holds: `labels` or `weights`.
+        role: &'static str,
+    },
     /// A column was requested twice.
     #[error("the column `{column}` is requested twice", column = printable(column))]
     ColumnTwice {
@@ -225,6 +260,8 @@ pub enum SourceError {
     NotANumber {
         /// Line, from 1.
         line: u64,
+        /// The row, from 0, not counting a header.
+        row: u64,
         /// The column.
         column: String,
         /// The text.
@@ -302,7 +339,7 @@ pub enum SourceError {
         value: f64,
     },
     /// A weight that is negative or not finite.
-    #[error("{place}: the weight is {value}, expected a number from 0 to 1e140")]
+    #[error("{place}: the weight is {}", if value.is_nan() { "missing".into() } else { format!("{value}, expected a number from 0 to 1e140") })]
     Weight {
         /// The row.
         place: Place,
@@ -400,6 +437,16 @@ fn column_type(dtype: &str) -> String {
     let shown = printable(dtype);
     let kinds = [("Utf8", "text"), ("LargeUtf8", "text"), ("Date", "dates"), ("Timestamp", "times"), ("Time", "times")];
     let more = [("Duration", "durations"), ("Binary", "bytes"), ("LargeBinary", "bytes"), ("FixedSizeBinary", "bytes")];
+    let nested = ["Dictionary", "List", "LargeList", "FixedSizeList", "Struct", "Map"];
+    if let Some(outer) = nested.into_iter().find(|outer| dtype.starts_with(&format!("{outer}("))) {
+        let (of, text) = match outer {
+            "Dictionary" => ("categories", "text in categories"),
+            "Struct" => return "records".into(),
+            "Map" => return "maps".into(),
+            _ => ("lists of something other than numbers", "lists of text"),
+        };
+        return if dtype.contains("Utf8") { text.into() } else { of.into() };
+    }
     match kinds.iter().chain(&more).find(|(start, _)| dtype.starts_with(start)) {
         Some((_, kind)) => format!("{kind} ({shown})"),
         None => shown.into_owned(),
@@ -417,7 +464,7 @@ fn listed(places: &[usize]) -> String {
 
 /// `1 column`, `2 columns`.
 fn counted(columns: usize) -> String {
-    if columns == 1 { "1 column".into() } else { format!("{columns} columns") }
+    if columns == 1 { "1 column".into() } else { format!("{} columns", grouped(columns)) }
 }
 
 /// The supported image formats.
@@ -427,6 +474,7 @@ pub(super) const IMAGE_FORMATS: &str = "PNG, JPEG, PGM, PPM or PBM";
 fn elements(dtype: &str) -> String {
     let shown = printable(dtype);
     let kind = match dtype.trim_start_matches(['<', '>', '|', '=']).chars().next() {
+        Some('[') => "records",
         Some('O') => "Python objects",
         Some('U' | 'S') => "text",
         Some('c') => "complex numbers",
@@ -439,6 +487,11 @@ fn elements(dtype: &str) -> String {
 }
 
 /// The shape of an array that is not a table.
-fn described(shape: &[u64]) -> String {
-    if shape.is_empty() { "it is a single number".into() } else { format!("its shape is {shape:?}") }
+fn described(shape: &[u64], key: Option<&str>) -> String {
+    match (key.map(printable), shape) {
+        (Some(key), []) => format!("the array `{key}` is a single number"),
+        (Some(key), shape) => format!("the array `{key}` has the shape {shape:?}"),
+        (None, []) => "it is a single number".into(),
+        (None, shape) => format!("its shape is {shape:?}"),
+    }
 }

@@ -86,7 +86,7 @@ fn a_checkpoint_under_other_options_is_refused() {
     let options = FitOptions::new().components(2);
     let bytes = options.stream(3).unwrap().checkpoint("");
     let error = EigenspaceStream::restore(&bytes, &options.clone().components(3)).unwrap_err();
-    assert!(matches!(error, io::Error::OptionsDiffer), "{error}");
+    assert!(matches!(error, io::Error::OptionsDiffer { .. }), "{error}");
     assert!(error.hint().unwrap().contains("options of the interrupted fit"));
 }
 

@@ -36,8 +36,13 @@ impl Demo {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let start = Instant::now();
         let directory = &self.output;
+        let is_new = !directory.exists();
         make(directory)?;
-        let faces = faces::faces(directory, self.faces, self.synthetic)?;
+        let faces = faces::faces(directory, self.faces, self.synthetic).inspect_err(|_| {
+            if is_new {
+                let _ = std::fs::remove_dir(directory); // only if it is empty
+            }
+        })?;
         let story = story::tell(&faces, directory)?;
         let page = page::write(&faces, &story, directory)?;
         output::data(&format!(

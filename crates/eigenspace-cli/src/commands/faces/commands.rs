@@ -10,6 +10,7 @@ use eigenspace::faces::{FaceOptions, Recognizer};
 use crate::commands::faces::settings::Settings;
 use crate::commands::faces::{read, report};
 use crate::destination::Destination;
+use crate::failure::Failure;
 use crate::table::counted;
 use crate::{args, output, rows, warn};
 
@@ -137,6 +138,8 @@ impl Forget {
         let destination = Destination::new(&path, &[&self.recognizer])?;
         let before = Recognizer::load(&self.recognizer)?;
         rows::try_output(&path)?;
+        check_once(&self.people, "person")?;
+        check_once(&self.image, "image")?;
         let mut after = before.clone();
         for person in &self.people {
             let context = || format!("cannot remove `{person}` from `{}`", self.recognizer.display());
@@ -151,6 +154,14 @@ impl Forget {
         let forgotten = before.images().len() - after.images().len();
         output::message(&format!("forgot {}", counted(forgotten as u64, "image")));
         report::print(&path, &after, self.json)
+    }
+}
+
+/// Rejects a name that was given twice.
+fn check_once(names: &[String], what: &'static str) -> Result<(), Failure> {
+    match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+        Some((_, name)) => Err(Failure::ForgottenTwice { name: name.clone(), what }),
+        None => Ok(()),
     }
 }
 

@@ -83,6 +83,37 @@ fn an_array_that_is_no_table() {
 
     hint: save it with one observation per row, for example with reshape(len(a), -1)
     ");
+    let y = [npy_header("<f8", false, "(4,)"), vec![0; 32]].concat();
+    directory.write("t.npz", npz(&[("x", npy(&rows(), "<f8", false)), ("y", y)]));
+    assert_snapshot!(directory.refused("fit t.npz --key y -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `t.npz`
+      cause: the array `y` has the shape [4], expected rows and columns
+
+    hint: choose another array with --key, or save it with one row for each observation
+    ");
+    directory.write("t.npy", npy_header("<f8", false, "(4, 0)"));
+    assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `t.npy`
+      cause: its rows have no columns
+
+    hint: save it with at least one column
+    ");
+    let record = npy_header("[('a', '<f8'), ('b', '<f8')]", false, "(2,)");
+    let record = String::from_utf8_lossy(&record[10..]).replace("'[(", "[(").replace(")]'", ")]");
+    let length = u16::try_from(record.len()).unwrap().to_le_bytes();
+    directory.write("t.npy", [b"\x93NUMPY\x01\x00", &length[..], record.as_bytes(), &[0; 32]].concat());
+    assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `t.npy`
+      cause: its elements are records ([('a', '<f8'), ('b', '<f8')]), expected real numbers
+
+    hint: save the array as numbers, for example with numpy.lib.recfunctions.structured_to_unstructured(a)
+    ");
     directory.write("t.npy", [npy_header("<f8", false, "()"), vec![0; 8]].concat());
     assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
@@ -104,9 +135,10 @@ fn an_array_that_is_no_table() {
     assert_snapshot!(directory.refused("fit t.npy -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: the rows have no columns
+    error: cannot read rows from `t.npy`
+      cause: its rows have no columns
 
-    hint: pass rows with at least one column
+    hint: save it with at least one column
     ");
     directory.write("t.npy", npy_header("<f8", false, "(4611686018427387904, 4)"));
     // Told in other words where overflow is not checked, as in a release build.
@@ -162,7 +194,32 @@ fn tables_that_are_cut_short_or_something_else() {
         let label = if name == "wrong.npz" { "" } else { "--label kind" };
         let said = directory.refused(&format!("fit {name} {label} -o m.safetensors -q"));
         assert!(said.err.starts_with(&format!("error: cannot read rows from `{name}`\n  cause: not a valid ")));
+        let cause = match name {
+            "t.parquet" => "not a valid Parquet file: its end is missing or damaged\n",
+            "wrong.parquet" => "not a valid Parquet file: it does not start with the signature of Parquet\n",
+            _ => "",
+        };
+        assert!(said.err.contains(cause), "{said}");
     }
+    for (name, bytes, kind, format) in [
+        ("p.csv", &parquet, "a Parquet file", "parquet"),
+        ("a.csv", &arrow, "an Arrow file", "arrow"),
+        ("n.tsv", &npy(&rows(), "<f8", false), "a NumPy array", "npy"),
+    ] {
+        directory.write(name, bytes);
+        let said = directory.refused(&format!("fit {name} -o m.safetensors -q"));
+        let words =
+            format!("error: cannot read rows from `{name}`\n  cause: it is {kind}\n\nhint: use --format {format}\n");
+        assert_eq!(said.err, words);
+    }
+    let said = directory.refused_with("fit - -o m.safetensors -q", &parquet);
+    let words = "error: cannot read rows from standard input\n  cause: it is a Parquet file\n\nhint: save the rows to a file first\n";
+    assert_eq!(said.err, words);
+    directory.write("t.npy", npy(&rows(), "<f8", false));
+    directory.done("fit t.npy -o m -q");
+    directory.write("m.csv", directory.read("m"));
+    let said = directory.refused("fit m.csv -o m.safetensors -q");
+    assert!(said.err.starts_with("error: cannot read rows from `m.csv`: it is a model\n"), "{said}");
     directory.write("t.parquet", &parquet);
     assert_snapshot!(directory.refused("fit t.parquet -o m.safetensors -q"), @"
     exit: 2

@@ -70,9 +70,17 @@ fn rows_that_are_all_left_out() {
     assert_snapshot!(directory.refused("fit t.csv --weight-column w --missing impute -o m -q"), @"
     exit: 2
     ----- stderr -----
-    error: cannot fit a model: all 3 rows have weight 0
+    error: cannot fit a model: all 3 rows have weight 0 or no value in any cell
 
-    hint: give some rows a weight above 0
+    hint: check that this is the right file, and that --na does not match all cells
+    ");
+    directory.write("empty.csv", "a,b\nNA,NA\n,\n");
+    assert_snapshot!(directory.refused("fit empty.csv --missing impute -o m -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot fit a model: all 2 rows have no value in any cell
+
+    hint: check that this is the right file, and that --na does not match all cells
     ");
     assert_snapshot!(directory.refused("fit t.csv --weight-column w --missing skip -o m -q"), @"
     exit: 2
@@ -129,6 +137,10 @@ fn lines_that_are_comments_or_do_not_end() {
         ),
         ("a,b\n1,\"2\n3,4\n", "check this line for an unclosed quotation mark"),
         ("a,b\n1,2\n3,4,5\n", "put cells that contain the delimiter in quotation marks"),
+        (
+            "a,b\nx,1,2\ny,3,4\n",
+            "if the first column holds row names, add a name for it to line 1; if the lines end in a delimiter, remove it",
+        ),
         ("a,b\r1,2\r", "convert the line endings to LF"),
     ] {
         let said = Directory::with("t.csv", text).refused("fit t.csv -o m -q");
@@ -220,6 +232,12 @@ fn points_in_text_are_decimal_marks_only_if_there_is_another_one() {
     directory.write("dates.csv", "a,b\n1,12.05.2020\n2,13.05.2020\n");
     let said = directory.refused("fit dates.csv -o m");
     assert!(said.err.contains("hint: if the model does not need the column, leave it out with --exclude b"), "{said}");
+    let hint = "hint: correct the cell, or leave out its row with --na 13.05.2020 --missing skip; \
+                if the model does not need the column, leave it out with --exclude b\n";
+    directory.write("dates.csv", "a,b\n1,12\n2,13.05.2020\n3,2\n4,5\n");
+    let said = directory.refused("fit dates.csv -o m");
+    assert!(said.err.ends_with(hint), "{said}");
+    directory.done("fit dates.csv --na 13.05.2020 --missing skip -o m -q");
 }
 
 #[test]

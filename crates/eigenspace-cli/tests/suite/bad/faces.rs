@@ -132,6 +132,13 @@ fn people_who_are_not_there_or_there_already() {
 
     hint: choose one of: `1.pgm`, `2.pgm`, `3.pgm`
     ");
+    assert_snapshot!(directory.refused("faces forget r.safetensors ada ben ada"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot forget `ada` twice
+
+    hint: name each person once
+    ");
     assert_snapshot!(directory.refused("faces forget r.safetensors ada ben cleo"), @"
     exit: 2
     ----- stderr -----
@@ -219,38 +226,38 @@ fn settings_that_mean_nothing() {
     assert_snapshot!(directory.refused("faces train known --classifier forest -o s.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: invalid classifier `forest`
+    error: invalid classifier `forest`: expected knn, centroid, svm, svm-rbf, perceptron or subspace
 
-    hint: use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), perceptron:50,3 (epochs, margin) or subspace, with 1 to 1000 neighbors and 1 to 10000 epochs
+    hint: use, for example, knn:3, svm:10 (C), svm-rbf:10,0.5 (C, γ) or perceptron:50,3 (epochs, margin), with 1 to 1000 neighbors and 1 to 10000 epochs
     ");
     assert_snapshot!(directory.refused("faces recognize r.safetensors known --metric taxicab"), @"
     exit: 2
     ----- stderr -----
-    error: invalid metric `taxicab`
+    error: invalid metric `taxicab`: expected euclidean, cosine, mahalanobis or mahalanobis-cosine
 
-    hint: use euclidean, cosine, mahalanobis or mahalanobis-cosine
+    hint: use, for example, cosine
     ");
     assert_snapshot!(directory.refused("faces recognize r.safetensors known --unknown -3"), @"
     exit: 2
     ----- stderr -----
-    error: invalid threshold `-3`
+    error: invalid threshold `-3`: expected a number of 0 or more, `learned` or `none`
 
-    hint: use a number of 0 or more, `learned` or `none`
+    hint: use, for example, learned
     ");
     assert_snapshot!(directory.refused("faces train known --accept 2 -o s.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot learn the faces in `known`
-      cause: invalid share of faces to accept `2`
+      cause: invalid share of faces to accept `2`: expected a number above 0 and at most 1
 
-    hint: use a share above 0 and at most 1, for example 0.95
+    hint: use, for example, 0.95
     ");
     assert_snapshot!(directory.refused("faces evaluate known --protocol sixth"), @"
     exit: 2
     ----- stderr -----
-    error: invalid protocol `sixth`
+    error: invalid protocol `sixth`: expected first-N, random-N, leave-one-out or incremental
 
-    hint: use first-N, random-N, leave-one-out or incremental, where N is the number of training images of each person, for example first-5
+    hint: use, for example, first-5; the number is that of the training images of each person
     ");
     assert_snapshot!(directory.refused("faces evaluate known --protocol first-2 --denoising=-1"), @"
     exit: 2

@@ -1,6 +1,6 @@
 //! Hints must help: following one leads to a command that succeeds.
 
-use crate::files::{csv, npy};
+use crate::files::{csv, list_with_a_null, npy, npy_header, pgm};
 use crate::oracle::table;
 use crate::support::Directory;
 
@@ -95,9 +95,109 @@ fn missing_scores() {
 fn a_file_in_place_of_a_directory() {
     let directory = fitted();
     advised(&directory, "man t.csv", "pass a directory instead: `t.csv` is a file");
-    // The directory of the demo is created before the faces are read.
-    let said = directory.run("demo --faces t.csv -o d");
+    let hint = "pass at least 40 images, arranged as person/image.pgm, or leave out --faces to fetch the ORL faces";
+    advised(&directory, "demo --faces t.csv -o d", hint);
+}
+
+#[test]
+fn arrays_have_hints_of_their_own() {
+    let image =
+        |size: usize| [npy_header("<f8", false, &format!("(3, {size}, {size})")), vec![0; 24 * size * size]].concat();
+    let directory = Directory::with("8.npy", image(8));
+    directory.write("9.npy", image(9));
+    advised(&directory, "fit 8.npy 9.npy -o m -q", "save arrays of images that are 8x8");
+    directory.write("t.npy", npy(&table(20, 4, 93), "<f8", false));
+    directory.done("fit t.npy -o m -q");
+    directory.done("project m t.npy -o s.npy -q");
+    let hint = "leave out -k to use all scores; to use 3, run `eigenspace project` again with -k 3";
+    advised(&directory, "reconstruct m s.npy -k 3", hint);
+    directory.done("reconstruct m s.npy");
+    directory.done("project m t.npy -k 3 -o s.npy -q");
+    directory.done("reconstruct m s.npy -k 3");
+}
+
+#[test]
+fn a_list_is_left_out_by_its_own_name() {
+    let directory = Directory::with("t.parquet", list_with_a_null());
+    let said = directory.refused("fit t.parquet -o m -q");
+    assert!(said.err.ends_with("; if the model does not need the column, leave it out with --exclude v\n"), "{said}");
+}
+
+#[test]
+fn aligned_text() {
+    let directory = Directory::with("t.txt", "a   b    c\n1   2    4\n10  20   5\n7   1    3\n");
     let hint =
-        "hint: pass at least 40 images, arranged as person/image.pgm, or leave out --faces to fetch the ORL faces\n";
-    assert!(said.err.ends_with(hint), "{said}");
+        "separate the cells with one delimiter each, for example: tr -s ' ' < t.txt > new.txt, and use --delimiter ' '";
+    advised(&directory, "fit t.txt -o m -q", hint);
+    let mut command = directory.command("fit t.txt -o m -q --delimiter");
+    let said = crate::support::finish(command.arg(" "), b"");
+    assert!(said.err.ends_with(&format!("\nhint: {hint}\n")), "{said}");
+    directory.write("t.txt", "1   2   4\n5   1   2\n");
+    let mut command = directory.command("fit t.txt -o m -q --delimiter");
+    let said = crate::support::finish(command.arg(" "), b"");
+    assert!(said.err.ends_with(&format!("\nhint: {hint}\n")), "{said}");
+    directory.write("new.txt", "a b c\n1 2 4\n10 20 5\n7 1 3\n");
+    let mut command = directory.command("fit new.txt -o m -q --delimiter");
+    assert_eq!(crate::support::finish(command.arg(" "), b"").code, Some(0));
+}
+
+#[test]
+fn columns_that_are_chosen_wrongly() {
+    let directory = Directory::with("t.csv", "name,height,weight\nx,1,2\ny,3,1\nz,2,2\n");
+    let hint = "leave out --no-header, or choose a column by its number, from 0 to 2";
+    advised(&directory, "fit t.csv --no-header --label name -o m -q", hint);
+    for (roles, holds) in [("--label name --weight-column weight", "weights"), ("--label weight", "labels")] {
+        let said = directory.refused(&format!("fit t.csv {roles} --columns height,weight -o m -q"));
+        let words = format!(
+            "error: cannot read rows from `t.csv`\n  cause: cannot use the column `weight` as a feature: it holds the {holds}\n\n\
+             hint: leave `weight` out of --columns\n"
+        );
+        assert_eq!(said.err, words);
+    }
+    let mut command = directory.command("fit t.csv -o m -q --columns");
+    assert_eq!(crate::support::finish(command.arg("height, weight"), b"").code, Some(0), "spaces do not matter");
+}
+
+#[test]
+fn sizes_that_are_too_large() {
+    let directory = Directory::with("faces/1.pgm", pgm(2, 2, |at| at as u8));
+    let said = directory.refused("fit faces --resize 100000x100000 -o m");
+    assert_eq!(
+        said.err,
+        "error: invalid image size 100000x100000: expected at most 134,217,728 pixels\n\n\
+         hint: use a smaller width and height\n"
+    );
+}
+
+#[test]
+fn weights_of_another_number_of_rows() {
+    let directory = Directory::with("t.csv", csv(&table(10, 3, 94)));
+    directory.write("w.csv", "w\n1\n2\n3\n");
+    let said = directory.refused("fit t.csv --weights w.csv -o m -q");
+    assert_eq!(
+        said.err,
+        "error: cannot use the weights in `w.csv` for the rows in `t.csv`: found 3 weights for 10 rows\n\n\
+         hint: pass exactly one weight for each row\n"
+    );
+    directory.write("v.csv", "a,b,w\n1,2,65\n2,1,3\n");
+    let said = directory.refused("fit v.csv --weight-column w --na 65 -o m -q");
+    assert!(said.err.contains("cause: line 2: the weight is missing\n"), "{said}");
+}
+
+#[test]
+fn scores_that_are_not_what_they_are_taken_for() {
+    let directory = fitted();
+    directory.done("project m.safetensors t.csv -o s.csv -q");
+    let said = directory.refused("reconstruct m.safetensors s.csv --whiten");
+    assert_eq!(
+        said.err,
+        "error: cannot use --whiten with `s.csv`: its scores are named PC1, PC2, …, so they are not whitened\n\n\
+         hint: leave out --whiten\n"
+    );
+    directory.done("project m.safetensors t.csv --whiten -o w.csv -q");
+    directory.done("reconstruct m.safetensors w.csv --whiten -q");
+    directory.write("x.csv", "x,y\n1,2\n3,4\n");
+    let said = directory.run("reconstruct m.safetensors x.csv");
+    let notice = "no column of `x.csv` is named as a score (PC1, PC2, …); its columns are read as scores, in the order of the file\n";
+    assert_eq!((said.code, &*said.err), (Some(0), notice));
 }

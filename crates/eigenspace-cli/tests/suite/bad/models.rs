@@ -234,7 +234,11 @@ fn a_merge_says_what_the_models_do_not_share() {
     directory.write("b.csv", csv(&table(20, 3, 62)).lines().skip(1).collect::<Vec<_>>().join("\n"));
     directory.done("fit b.csv --no-header -o b.safetensors -q");
     let said = message("merge a.safetensors b.safetensors -o m.safetensors");
-    assert_eq!(said, "the models differ in column names; the result keeps only what they share\n");
+    let words =
+        "`b.safetensors` has no column names, so the columns were matched by position and the result has no names\n";
+    assert_eq!(said, words);
+    let said = message("merge a.safetensors a.safetensors -o m.safetensors");
+    assert_eq!(said, "`a.safetensors` was given twice; its rows count twice\n");
 }
 
 #[test]

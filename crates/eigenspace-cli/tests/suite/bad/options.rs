@@ -304,14 +304,21 @@ fn options_of_other_formats() {
     ----- stderr -----
     error: cannot use --delimiter with .npy files: it is for CSV and TSV files only
 
-    hint: leave out the option; if the format was inferred wrongly from the file name, set it with --format
+    hint: leave out --delimiter; if the format was inferred wrongly from the file name, set it with --format
     ");
     assert_snapshot!(directory.refused("fit faces --columns 0 -o n"), @"
     exit: 2
     ----- stderr -----
     error: cannot use --columns with image files: it is for CSV, TSV, Parquet and Arrow files only
 
-    hint: leave out the option; if the format was inferred wrongly from the file name, set it with --format
+    hint: leave out --columns; if the format was inferred wrongly from the file name, set it with --format
+    ");
+    assert_snapshot!(directory.refused("fit t.csv --format npy --label a -o n"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot use --label with .npy files: it is for CSV, TSV, Parquet and Arrow files only
+
+    hint: leave out --label, or leave out --format npy to infer the format from the file name
     ");
     for (option, formats) in [
         ("--columns 0", "t.npy t.npz faces"),
@@ -370,5 +377,13 @@ fn values_of_options_are_told_in_our_words() {
     error: cannot save models in `models`: there is no such directory
 
     hint: make the directory first: mkdir -p models
+    ");
+    #[cfg(feature = "explore")]
+    assert_snapshot!(directory.refused("explore t.csv --state foo --no-open"), @"
+    exit: 2
+    ----- stderr -----
+    error: invalid view `foo`: expected a view as copied from the page, which begins with `#`
+
+    hint: put the view in quotation marks, or leave out --state
     ");
 }

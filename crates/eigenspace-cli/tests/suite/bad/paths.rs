@@ -58,9 +58,9 @@ fn a_pattern_that_nothing_matches_and_a_directory_with_nothing_in_it() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `no*.csv`
-      cause: found no files in a supported format
+      cause: no file matches the pattern
 
-    hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
+    hint: check the spelling of the pattern, and put patterns in quotation marks
     ");
     assert_snapshot!(directory.refused("fit empty -o m.safetensors"), @"
     exit: 2
@@ -70,6 +70,39 @@ fn a_pattern_that_nothing_matches_and_a_directory_with_nothing_in_it() {
 
     hint: put files in it whose names end in a known ending, such as .csv, .npy, .parquet or .png
     ");
+    directory.write("nest/x/t.csv", TABLE);
+    assert_snapshot!(directory.refused("fit nest -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `nest`
+      cause: found no files in a supported format
+
+    hint: tables in subdirectories are not read; pass nest/x, or a pattern such as 'nest/*/*.csv'
+    ");
+    directory.done("fit nest/*/*.csv -o n.safetensors -q");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_no_ordinary_file() {
+    let directory = fitted();
+    for (line, file) in [
+        ("fit t.csv -o /dev/stdout", "/dev/stdout"),
+        ("fit t.csv -o /dev/full", "/dev/full"),
+        ("merge m.safetensors m.safetensors -o /dev/null", "/dev/null"),
+        ("plot scree m.safetensors -o pipe.svg", "pipe.svg"),
+    ] {
+        if file == "pipe.svg" {
+            let made = std::process::Command::new("mkfifo").arg(directory.path(file)).status().unwrap();
+            assert!(made.success());
+        }
+        let said = directory.run(line);
+        let words = format!(
+            "error: cannot write `{file}`: expected an ordinary file\n\n\
+             hint: write to an ordinary file with -o; a model or a plot cannot go to standard output\n"
+        );
+        assert_eq!((said.code, &said.err), (Some(2), &words), "{line}");
+    }
 }
 
 #[test]

@@ -91,6 +91,13 @@ fn another_width_than_the_model() {
 
     hint: add the column, or rename the column that holds it; the file has: `a`, `b`, `z`
     ");
+    assert_snapshot!(directory.refused("update m.safetensors t.csv --exclude b"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot leave out the column `b` of `t.csv`: the model needs it
+
+    hint: leave out --exclude b
+    ");
 }
 
 #[test]
@@ -102,7 +109,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
-    hint: if the model does not need the column, leave it out with --exclude b, or use it as the label with --label b
+    hint: correct the cell, or leave out its row with --na five --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
     assert_snapshot!(directory.refused("update m.safetensors t2.csv -q"), @"
     exit: 2
@@ -281,7 +288,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     assert_snapshot!(directory.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: cannot use 3 weights for 20 rows
+    error: cannot use the weights in `w.csv` for the rows in `t.csv`: found 3 weights for 20 rows
 
     hint: pass exactly one weight for each row
     ");
@@ -289,7 +296,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     assert_snapshot!(directory.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: cannot use 21 weights for 20 rows
+    error: cannot use the weights in `w.csv` for the rows in `t.csv`: found 21 weights for 20 rows
 
     hint: pass exactly one weight for each row
     ");

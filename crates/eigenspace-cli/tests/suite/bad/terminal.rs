@@ -24,16 +24,15 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Rows under a header of these names; the cell in the last row of the last column is no number.
-fn with_names(names: &[&str], last: &str) -> Directory {
+/// Rows under a header of these names; `first` is the cell in the first row of the last column.
+fn with_names(names: &[&str], first: &str) -> Directory {
     let header: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-    let mut text = header.join(",") + "\n";
+    let cells: Vec<&str> = (1..names.len()).map(|_| "1").chain([first]).collect();
+    let mut text = header.join(",") + "\n" + &cells.join(",") + "\n";
     for row in 0..6_u32 {
         let cells: Vec<String> = (1..=names.len() as u32).map(|j| ((row * row * j + row) % 7).to_string()).collect();
         text += &(cells.join(",") + "\n");
     }
-    let cells: Vec<&str> = (1..names.len()).map(|_| "1").chain([last]).collect();
-    text += &(cells.join(",") + "\n");
     Directory::with("t.csv", text)
 }
 

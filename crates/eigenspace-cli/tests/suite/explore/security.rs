@@ -197,6 +197,8 @@ fn the_command_prints_the_address_and_nothing_else_and_hides_it_from_other_proce
     );
     let taken = directory.refused(&format!("explore m.safetensors --no-open --port {}", server.port));
     assert!(taken.err.contains(&format!("cannot listen on 127.0.0.1, port {}", server.port)), "{taken}");
+    let hint = "\nhint: choose another port with --port, or leave out --port to use a free one\n";
+    assert!(taken.err.ends_with(hint), "{taken}");
     let (code, said) = server.interrupt();
     assert_eq!(code, Some(0), "{said}");
     let mut command = directory.command("explore m.safetensors --no-open --json");

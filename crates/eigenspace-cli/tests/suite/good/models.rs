@@ -113,7 +113,7 @@ fn merge_keeps_what_the_models_share_and_says_so() {
             1         4.87596   0.402965  83.82 %     83.82 %
             2         1.81010  0.0555335  11.55 %     95.37 %
     ----- stderr -----
-    the models differ in column names; the result keeps only what they share
+    `nameless.safetensors` has no column names, so the columns were matched by position and the result has no names
     ");
     let other_order = directory.run("merge nameless.safetensors left.safetensors -k 2 -o m.safetensors");
     assert_eq!(other_order.err, said.err);
@@ -187,7 +187,10 @@ fn distances_are_reported_only_between_rows_that_differ() {
     directory.done("fit t.csv -o m.safetensors -q");
     directory.write("equal.csv", "x,y\n1,2\n1,2\n");
     let said = directory.done("inspect m.safetensors equal.csv");
-    assert!(said.ends_with("\n\ndistances    none to compare: 2 rows, and no two that differ\n"), "{said}");
+    assert!(
+        said.ends_with("\n\ndistances    none: the data has 2 rows, and at least two different rows are needed\n"),
+        "{said}"
+    );
     let said = directory.done("inspect m.safetensors t.csv");
     assert!(said.contains("\n\ndistances    between 4 rows, 6 pairs, before and after the projection\n"), "{said}");
 }

@@ -130,18 +130,16 @@ fn other_columns_and_other_options() {
     assert_snapshot!(said(&directory, &format!("fit t.csv -k 2 {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: cannot resume from the checkpoint `f.ckpt`
-      cause: the checkpoint was made with other options
+    error: cannot resume from the checkpoint `f.ckpt`: it was made with another -k
 
-    hint: pass the options of the interrupted fit, or start again without the checkpoint
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&directory, &format!("fit t.csv --half-life 9 {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: cannot resume from the checkpoint `f.ckpt`
-      cause: the checkpoint was made with other options
+    error: cannot resume from the checkpoint `f.ckpt`: it was made with another --forgetting or --half-life
 
-    hint: pass the options of the interrupted fit, or start again without the checkpoint
+    hint: pass the same files and options as in the interrupted fit, or remove the checkpoint to start over
     ");
     // What only looks at the model, and how often it is put aside, may change.
     directory.done("fit t.csv --standardize --checkpoint f.ckpt --every 7 --threads 1 -o m.safetensors -q");

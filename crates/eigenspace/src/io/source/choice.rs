@@ -10,8 +10,8 @@
 //!
 //! Rows for a model come in the order of the model's columns, whichever order was asked for.
 //!
-//! Columns asked for one by one are read even if they are also the label or the weight; ranges, and
-//! the default, which is all columns, leave those two out.
+//! A column asked for by itself must not also be the label or the weight; ranges, and the default,
+//! which is all columns, leave those two out. A column of a model is read even if it is the label.
 
 use std::collections::{HashMap, HashSet};
 
@@ -70,6 +70,10 @@ impl Choice {
                 for asked in list {
                     let (columns, single) = table.some(asked)?;
                     for column in columns.filter(|column| single || !used(column)) {
+                        if options.columns.is_some() && used(&column) {
+                            let role = if Some(column) == label { "labels" } else { "weights" };
+                            return Err(SourceError::FeatureAndRole { column: table.name(column), role });
+                        }
                         if !seen.insert(column) {
                             return Err(SourceError::ColumnTwice { column: table.name(column) });
                         }
@@ -178,7 +182,8 @@ impl<'a> Table<'a> {
 
     /// The column with this name or number.
     fn one(&self, asked: &str) -> Result<usize, SourceError> {
-        let number = || asked.trim().parse().ok().filter(|&column| column < self.count);
+        let asked = if self.places.contains_key(asked) { asked } else { asked.trim() };
+        let number = || asked.parse().ok().filter(|&column| column < self.count);
         let missing = || SourceError::NoColumn { column: asked.to_owned(), available: self.all() };
         match self.places.get(asked).map(Vec::as_slice) {
             None => number().ok_or_else(missing),
@@ -223,14 +228,16 @@ mod tests {
         let chosen = |columns: &[&str]| Choice::new(4, Some(&names), &options(columns, &[], None)).map(|c| c.features);
         assert_eq!(chosen(&["3", "1-2", "1"]).ok(), Some(vec![0, 2, 1]));
         assert_eq!(chosen(&["2-3", "0-1"]).ok(), Some(vec![2, 3, 0, 1]));
+        assert_eq!(chosen(&[" d", "b "]).ok(), Some(vec![3, 1]), "spaces around a name do not matter");
     }
 
     #[test]
-    fn a_range_leaves_out_the_label_and_a_single_column_does_not() {
+    fn a_range_leaves_out_the_label_and_a_single_column_must_not_be_it() {
         let chosen = |columns: &[&str]| Choice::new(5, None, &options(columns, &["4"], Some("2"))).map(|c| c.features);
         assert_eq!(chosen(&[]).ok(), Some(vec![0, 1, 3]));
         assert_eq!(chosen(&["1-3"]).ok(), Some(vec![1, 3]));
-        assert_eq!(chosen(&["2", "1"]).ok(), Some(vec![2, 1]));
+        let error = chosen(&["2", "1"]).expect_err("2 is the label").to_string();
+        assert_eq!(error, "cannot use the column `2` as a feature: it holds the labels");
     }
 
     #[test]

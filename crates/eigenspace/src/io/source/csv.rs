@@ -69,6 +69,9 @@ fn text(reader: Box<dyn Read + Send>, path: &Path, format: Format, options: &Rea
     if has_header && options.header.is_none() && !numbers_columns(&lines.record) && 2 * numbers >= count {
         columns.notices.push(Notice::NumbersInHeader { numbers, cells: count });
     }
+    if !has_header && options.header.is_none() && may_be_names(&lines.record) {
+        columns.notices.push(Notice::OnlyNumbersInFirstLine);
+    }
     let plain = Plain::new(&choice, count, &notation, delimiter);
     columns.of_model = options.model_features.is_some();
     let options = options.clone();
@@ -82,6 +85,19 @@ fn numbers_columns(record: &ByteRecord) -> bool {
     cells.next().is_some_and(<[u8]>::is_empty)
         && record.len() > 2
         && cells.enumerate().all(|(number, cell)| cell == number.to_string().as_bytes())
+}
+
+/// Whether a line is 0, 1, 2, … or increasing years: numbers that are often the names of columns.
+fn may_be_names(record: &ByteRecord) -> bool {
+    let cells = || record.iter().map(<[u8]>::trim_ascii);
+    let years: Option<Vec<u16>> = cells().map(|cell| std::str::from_utf8(cell).ok()?.parse().ok()).collect();
+    let are_years = |years: &[u16]| {
+        years.len() > 1
+            && years.iter().all(|year| (1800..2200).contains(year))
+            && years.windows(2).all(|pair| pair[0] < pair[1])
+    };
+    let counted = record.len() > 2 && cells().enumerate().all(|(number, cell)| cell == number.to_string().as_bytes());
+    counted || years.is_some_and(|years| are_years(&years))
 }
 
 /// The names in the first line.
@@ -155,6 +171,7 @@ impl Text {
         let others = self.choice.features.iter().filter(|&&other| other != column && with_text[other]);
         SourceError::NotANumber {
             line: self.lines.line(),
+            row: self.row.saturating_sub(1),
             column: self.name(column),
             text,
             needed: self.options.needed(self.names.as_ref().map(|names| names[column].as_str())),

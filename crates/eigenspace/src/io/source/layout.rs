@@ -242,13 +242,11 @@ impl Feature {
                 continue;
             };
             if values.len() != width {
-                // The number of columns that the whole row would have with a list of this length.
-                let found = stride - width + values.len();
-                return Err(SourceError::Width {
+                return Err(SourceError::ListLength {
                     place: Place { row: row + place as u64, ..Place::default() },
-                    expected: stride,
-                    found,
-                    delimiter: None,
+                    column: format!("`{}`", self.name),
+                    expected: width,
+                    found: values.len(),
                 });
             }
             if !numbers(lists.values(), values, |place, value| into[place] = T::narrow(value)) {

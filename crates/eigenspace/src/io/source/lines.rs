@@ -12,7 +12,7 @@ use csv::{ByteRecord, ReaderBuilder, Terminator};
 use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::SourceError;
-use crate::io::source::text::{Input, Utf16};
+use crate::io::source::text::{Input, OtherFile, Utf16};
 
 /// The lines of a text file; each is split into cells when it is read.
 pub(super) struct Lines {
@@ -118,6 +118,10 @@ impl Lines {
 /// An error while reading, caused by invalid data or by the disk.
 fn failed(path: &Path, format: &'static str, error: std::io::Error) -> Error {
     let problem = || error.to_string();
+    let other = error.get_ref().and_then(|error| error.downcast_ref());
+    if let Some(&OtherFile(kind)) = other {
+        return at(path)(SourceError::OtherFile { kind });
+    }
     match error.kind() {
         ErrorKind::InvalidData if error.get_ref().is_some_and(|error| error.is::<Utf16>()) => {
             at(path)(SourceError::Encoding { format, problem: problem() })

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::io::source_error::IMAGE_FORMATS;
-use crate::printable::first_names;
+use crate::printable::{first_names, printable};
 
 /// Something to know about the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,16 @@ pub enum Notice {
         numbers: usize,
         /// All cells.
         cells: usize,
+    },
+    /// A first line of text that was read as a row although it looks like column names: 0, 1, 2, …
+    /// or years.
+    OnlyNumbersInFirstLine,
+    /// Bytes of a file after the end of its array.
+    AfterArray {
+        /// The file.
+        file: String,
+        /// The number of bytes.
+        bytes: u64,
     },
     /// Images in unsupported formats, next to others that are read.
     OtherImages {
@@ -66,6 +76,15 @@ impl fmt::Display for Notice {
                 "the first line was read as column names, although it has numbers ({numbers} of {cells} cells); \
                  if it is a row, read the text without a header"
             ),
+            Self::OnlyNumbersInFirstLine => write!(
+                f,
+                "the first line holds only numbers and was read as a row; \
+                 if these are column names, read the text with a header"
+            ),
+            Self::AfterArray { file, bytes } => {
+                let (unit, were) = if *bytes == 1 { ("byte", "was") } else { ("bytes", "were") };
+                write!(f, "{bytes} {unit} after the end of the array in `{}` {were} not read", printable(file))
+            }
             Self::OtherImages { count, formats } => {
                 let left_out = if *count == 1 { "image was" } else { "images were" };
                 let are = if formats.len() == 1 { "is" } else { "are" };

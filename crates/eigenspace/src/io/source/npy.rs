@@ -22,7 +22,7 @@ use crate::io::error::at;
 use crate::io::source::elements::Elements;
 use crate::io::source::header::Header;
 use crate::io::source::positioned::read_parts;
-use crate::io::source::{Columns, Origin, ReadOptions, RowBlock, RowSource, SourceError, Values};
+use crate::io::source::{Columns, Notice, Origin, ReadOptions, RowBlock, RowSource, SourceError, Values};
 use crate::model::metadata::ImageShape;
 
 /// Largest number of columns, so that a header alone cannot make us reserve more than a gigabyte.
@@ -43,7 +43,7 @@ impl Layout {
         let Header { descr, by_column, shape } = Header::read(reader).map_err(malformed)?;
         let elements = Elements::of(&descr).ok_or_else(|| at(path)(SourceError::ElementType { dtype: descr }))?;
         let by_column = by_column && shape.len() > 1;
-        let refused = || at(path)(SourceError::Shape { shape: shape.clone() });
+        let refused = || at(path)(SourceError::Shape { shape: shape.clone(), key: None });
         let sizes = shape.iter().map(|&size| usize::try_from(size)).collect::<Result<Vec<_>, _>>();
         let image = match sizes.map_err(|_| refused())?[..] {
             [_, _] => None,
@@ -57,6 +57,9 @@ impl Layout {
         let count = count.and_then(|count| usize::try_from(count).ok()).filter(|_| bytes.is_some());
         let count = count.filter(|count| *count <= WIDEST);
         let columns = Columns { image, ..Columns::unnamed(count.ok_or_else(refused)?) };
+        if columns.count == 0 && shape[0] > 0 {
+            return Err(at(path)(SourceError::NoColumns));
+        }
         Ok(Self { rows: shape[0], columns, elements, by_column })
     }
 
@@ -111,12 +114,16 @@ pub(super) fn in_file(
 ) -> Result<Box<dyn RowSource>, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     file.seek(std::io::SeekFrom::Start(start)).map_err(failed)?;
-    let layout = Layout::read(&mut file, path, options.vector)?;
+    let mut layout = Layout::read(&mut file, path, options.vector)?;
     let offset = file.stream_position().map_err(failed)?;
     let end = file.metadata().map_err(failed)?.len().min(start.saturating_add(length));
     let (expected, found) = ((offset - start).saturating_add(layout.bytes()), end.saturating_sub(start));
     if found < expected {
         return Err(at(path)(SourceError::Truncated { expected, found }));
+    }
+    if found > expected {
+        let (file, bytes) = (path.display().to_string(), found - expected);
+        layout.columns.notices.push(Notice::AfterArray { file, bytes });
     }
     Ok(Box::new(Array {
         path: Arc::new(path.to_owned()),

@@ -37,12 +37,22 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     {
         let length = member.size();
         drop(member);
-        let rows = npy::in_file(file, start, length, path, options)?;
+        let rows = npy::in_file(file, start, length, path, options).map_err(of_array(&key))?;
         return Ok(Box::new(Stored { rows, unchecked: Some(archive), key, path: path.to_owned() }));
     }
     let mut unpacked = tempfile::tempfile().map_err(failed)?;
     let length = copy(&mut member, &mut unpacked, &key, path)?;
-    npy::in_file(unpacked, 0, length, path, options)
+    npy::in_file(unpacked, 0, length, path, options).map_err(of_array(&key))
+}
+
+/// Adds the name of the array to an error about its shape.
+fn of_array(key: &str) -> impl Fn(Error) -> Error {
+    move |error| match error {
+        Error::Source { path, source: SourceError::Shape { shape, .. } } => {
+            Error::Source { path, source: SourceError::Shape { shape, key: Some(key.to_owned()) } }
+        }
+        other => other,
+    }
 }
 
 /// An uncompressed array. Its checksum is verified before the first row is returned, not when it is

@@ -93,7 +93,7 @@ fn expand(input: &Path) -> Result<InputFiles, Error> {
         paths.push(path.map_err(|error| malformed(error.to_string()))?);
     }
     if paths.is_empty() {
-        return Err(at(input)(SourceError::NoFiles));
+        return Err(at(input)(SourceError::NoMatch));
     }
     paths.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()));
     let mut found = InputFiles::default();

@@ -108,12 +108,18 @@ impl Read for Chunk {
     }
 }
 
-/// Checks the footer, if the end of the file says where it is; otherwise parquet reports what is
-/// wrong.
+/// Checks that the file begins and ends like a Parquet file, and then its footer.
 fn check_footer(file: &mut File, bytes: u64) -> io::Result<()> {
-    let mut end = [0; FOOTER_END as usize];
+    let (mut signature, mut end) = (Vec::new(), [0; FOOTER_END as usize]);
+    file.take(4).read_to_end(&mut signature)?;
+    match &signature[..] {
+        b"PAR1" => {}
+        b"PARE" => return Ok(()), // encrypted, as parquet reports
+        _ => return Err(io::Error::other("it does not start with the signature of Parquet")),
+    }
+    let cut = || Err(io::Error::other("its end is missing or damaged"));
     if bytes < FOOTER_END {
-        return Ok(());
+        return cut();
     }
     file.seek(SeekFrom::End(-(FOOTER_END as i64)))?;
     file.read_exact(&mut end)?;
@@ -124,7 +130,7 @@ fn check_footer(file: &mut File, bytes: u64) -> io::Result<()> {
             file.seek(SeekFrom::Start(start))?;
             thrift::check(BufReader::new(file), length)
         }
-        _ => Ok(()),
+        _ => cut(),
     }
 }
 

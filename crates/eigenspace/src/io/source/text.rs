@@ -6,6 +6,8 @@ use std::io::{BufReader, Cursor, Error, ErrorKind, Read, Result};
 use flate2::bufread::MultiGzDecoder;
 use memchr::{memchr, memchr_iter};
 
+use crate::io::file_kind::{FileKind, START};
+
 /// Largest number of bytes of a line. Only an unclosed quotation mark makes a line so long.
 const MAX_LINE_BYTES: u64 = 1 << 28;
 /// Number of bytes that are read at a time, for each thread.
@@ -19,6 +21,11 @@ const MAX_BUFFER_BYTES: usize = 1 << 24;
 #[derive(Debug, thiserror::Error)]
 #[error("it is UTF-16, expected UTF-8")]
 pub(super) struct Utf16;
+
+/// The file is of another kind.
+#[derive(Debug, thiserror::Error)]
+#[error("it is {0}")]
+pub(super) struct OtherFile(pub(super) FileKind);
 
 /// Text to be split into lines. There are two ways to read it: as [`Read`], which never returns
 /// bytes of two lines at once, or through [`find_lines`](Self::find_lines),
@@ -39,6 +46,22 @@ pub(super) struct Input {
     returned: u64,
 }
 
+/// The first bytes, as many as arrive together, but at least three unless there are fewer: the
+/// input may still grow.
+fn first_bytes(mut bytes: impl Read) -> Result<Vec<u8>> {
+    let (mut start, mut read) = (vec![0; START], 0);
+    while read < 3 {
+        match bytes.read(&mut start[read..]) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    start.truncate(read);
+    Ok(start)
+}
+
 impl Input {
     /// Inspects the first bytes: gzip is decompressed, whatever the file name, and a byte order
     /// mark is removed.
@@ -51,13 +74,15 @@ impl Input {
             true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, bytes))),
             false => bytes,
         };
-        let mut start = Vec::new();
-        (&mut bytes).take(3).read_to_end(&mut start).map_err(|error| read_error(packed, error))?;
+        let mut start = first_bytes(&mut bytes).map_err(|error| read_error(packed, error))?;
         if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
             return Err(Error::new(ErrorKind::InvalidData, Utf16));
         }
-        if start == [0xef, 0xbb, 0xbf] {
-            start.clear();
+        if let Some(kind) = FileKind::in_place_of_text(&start) {
+            return Err(Error::new(ErrorKind::InvalidData, OtherFile(kind)));
+        }
+        if start.starts_with(&[0xef, 0xbb, 0xbf]) {
+            start.drain(..3);
         }
         let mut buffer = vec![0; BYTES_PER_THREAD * rayon::current_num_threads().clamp(1, MAX_THREADS)];
         buffer[..start.len()].copy_from_slice(&start);

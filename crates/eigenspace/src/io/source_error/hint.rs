@@ -1,6 +1,7 @@
 //! What the user can do about an error of a row source.
 
 use super::{IMAGE_FORMATS, Needed, Place, SourceError, counted};
+use crate::io::file_kind::FileKind;
 use crate::printable::{first_names, printable};
 
 /// The hint for a cell that contains the end of its line.
@@ -15,15 +16,22 @@ impl SourceError {
             Self::OtherFormat { .. } => "convert it to CSV, Parquet or NPY first".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
             Self::NoFiles => "check the spelling of the path, and that the directory contains files to read".into(),
+            Self::NoMatch => "check the spelling of the pattern".into(),
+            Self::OtherFile { kind: FileKind::Safetensors | FileKind::Checkpoint } => "pass rows, for example a table or an array".into(),
+            Self::OtherFile { .. } => "set the format to the one of the file, or give the file the ending of its format".into(),
             Self::Encoding { .. } => "save the file as UTF-8 text".into(),
             Self::LineEndings { .. } => "convert the line endings to LF or CRLF".into(),
             Self::Malformed { format, problem } if *format != "pattern" => malformed(problem).into(),
             Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
             Self::TooManyColumns { .. } => "leave out columns that the model does not need".into(),
+            Self::ElementType { dtype } if dtype.starts_with('[') => "save the array as numbers, for example with numpy.lib.recfunctions.structured_to_unstructured(a)".into(),
             Self::ElementType { dtype } if dtype.contains("c8") || dtype.contains("c16") => "save real numbers, for example the real and the imaginary part of each number in two columns".into(),
             Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
-            Self::Shape { shape } if shape.is_empty() => "save a table with one row for each observation".into(),
+            Self::Shape { key: Some(_), .. } => "choose another array, or save it with one row for each observation".into(),
+            Self::Shape { shape, .. } if shape.is_empty() => "save a table with one row for each observation".into(),
             Self::Shape { .. } => "save it with one observation per row, for example with reshape(len(a), -1)".into(),
+            Self::NoColumns => "save it with at least one column".into(),
+            Self::ListLength { .. } => "save lists of the same length in all rows".into(),
             Self::Width { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),
             Self::Width { expected, found, place, .. } => format!("all rows must have {}, like the first{}", counted(*expected), other_width(*expected, *found, place)),
             Self::ColumnCount { expected, .. } => format!("pass rows with {}, like the model or the other inputs", counted(*expected)),
@@ -64,6 +72,7 @@ impl SourceError {
             Self::ImageDepth { expected, found } => format!("convert the images to {expected} bits per value, or fit or train again on images of {found} bits"),
             Self::ImageBytes { found, expected } if found > expected => "use the original file: the newlines of this one were probably converted, or something was appended".into(),
             Self::ImageBytes { .. } => "use the original file: this one is incomplete, or its newlines were converted".into(),
+            Self::FeatureAndRole { column, role } => format!("do not request `{}`, or do not use it as the {role}", printable(column)),
             Self::ColumnTwice { .. } => "name each column once".into(),
             Self::CannotFollow => {
                 "append the rows to a .csv or .tsv file, or pass them through standard input".into()
@@ -88,6 +97,9 @@ fn malformed(problem: &str) -> &'static str {
 fn other_width(expected: usize, found: usize, place: &Place) -> &'static str {
     match (place.line, found > expected) {
         (None, _) => "",
+        (Some(_), true) if place.row == 0 && found == expected + 1 && expected > 1 => {
+            "; if the first column holds row names, add a name for it to line 1; if the lines end in a delimiter, remove it"
+        }
         (Some(_), true) if expected == 1 => "; if the first line is a comment or a title, remove it",
         (Some(_), true) => "; put cells that contain the delimiter in quotation marks",
         (Some(_), false) => {

@@ -164,7 +164,8 @@ fn settings_are_written_as_they_are_read() {
         "centroid:2",
     ] {
         let error = text.parse::<eigenspace::faces::Classifier>().unwrap_err();
-        assert_eq!(error.to_string(), format!("invalid classifier `{text}`"));
+        let message = "expected knn, centroid, svm, svm-rbf, perceptron or subspace";
+        assert_eq!(error.to_string(), format!("invalid classifier `{text}`: {message}"));
         assert!(error.hint().unwrap().contains("svm-rbf"));
     }
 }

@@ -206,7 +206,8 @@ fn lists_of_different_lengths_are_told_with_their_row() {
     }
     let table = table(vec![("x", Arc::new(Float64Array::from(vec![0.0; 8]))), ("ragged", Arc::new(ragged.finish()))]);
     for path in written(directory.path(), &table, 3) {
-        let expected = "row 5 has 5 columns, expected 4\nall rows must have 4 columns, like the first";
+        let expected =
+            "row 5, column `ragged`: the list has 4 numbers, expected 3\nsave lists of the same length in all rows";
         assert_eq!(refusal(&path, &plain()), expected, "{}", path.display());
     }
 }
@@ -226,7 +227,7 @@ fn lists_without_any_number_are_refused() {
         let told = refusal(&path, &only("empty"));
         assert!(told.starts_with("the column `empty` holds no lists with anything in them"), "{told}");
         let told = refusal(&path, &only("texts"));
-        assert!(told.starts_with("the column `texts` holds List("), "{told}");
+        assert!(told.starts_with("the column `texts` holds lists of text"), "{told}");
         let told = refusal(&path, &only("texts").model_columns(list(&["texts"])));
         assert!(told.ends_with("\nsave the column as numbers; the model needs it"), "{told}");
     }
