@@ -4,6 +4,8 @@ use std::fmt;
 
 /// The first bytes of every checkpoint.
 pub(crate) const CHECKPOINT: &[u8] = b"eigenspace checkpoint ";
+/// The key in the metadata of the safetensors header of every accumulator.
+pub(crate) const ACCUMULATOR: &str = "eigenspace.accumulator";
 /// Number of bytes that are enough to tell.
 pub(crate) const START: usize = 64;
 
@@ -31,6 +33,8 @@ pub enum FileKind {
     Text,
     /// The checkpoint of a fit that has not ended.
     Checkpoint,
+    /// The state of an accumulator.
+    Accumulator,
 }
 
 impl FileKind {
@@ -77,6 +81,7 @@ impl fmt::Display for FileKind {
             Self::Gzip => "a gzip file",
             Self::Text => "a text file",
             Self::Checkpoint => "the checkpoint of a fit that has not ended",
+            Self::Accumulator => "an accumulator",
         })
     }
 }
