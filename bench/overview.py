@@ -1,4 +1,4 @@
-"""The chart `figures/overview.svg`: speed relative to the peer, and correct digits, for each workload.
+"""The chart `figures/overview.svg`: speed relative to the peer and correct digits, by workload.
 
 It is written as plain SVG, so that the same results give the same bytes with any library version.
 The colors are readable on a white and on a black page.

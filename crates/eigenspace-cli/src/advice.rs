@@ -60,6 +60,9 @@ fn in_place_of_a_model(error: &FormatError, path: &Path) -> Option<String> {
         FileKind::Checkpoint => {
             format!("run the interrupted `eigenspace fit` again with --checkpoint {file}; it writes the model")
         }
+        FileKind::Accumulator => {
+            "pass a model here; the program that wrote the accumulator can finish it to a model".into()
+        }
         kind if kind.is_image() => {
             "pass a model here; to make one, run: eigenspace fit DIRECTORY -o MODEL, with a directory of images".into()
         }

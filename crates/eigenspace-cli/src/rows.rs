@@ -1,11 +1,9 @@
 //! Opens the rows of a command, checks them against a model, and reads them ahead with a progress
 //! bar.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use eigenspace::internal::{self, AtomicFile, InputFiles, Prefetch};
+use eigenspace::internal::{self, AtomicFile, InputFiles, Prefetch, begins_like_a_model};
 use eigenspace::io::source::{Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError};
 use eigenspace::io::{Error, FileKind};
 use eigenspace::{Metadata, Missing};
@@ -259,18 +257,6 @@ pub(crate) fn may_be_model(path: &Path) -> bool {
 /// The first path that is a model instead of rows.
 pub(crate) fn find_model(data: &[PathBuf]) -> Option<&PathBuf> {
     data.iter().find(|path| Format::of(path).is_none() && begins_like_a_model(path) == Some(true))
-}
-
-/// Whether a file begins with the length of a header in braces; `None` if it is empty or cannot be
-/// read.
-fn begins_like_a_model(path: &Path) -> Option<bool> {
-    const LENGTH: usize = 8;
-    let mut start = [0; LENGTH + 1];
-    let mut file = File::open(path).ok()?;
-    if file.metadata().ok()?.len() == 0 {
-        return None;
-    }
-    Some(file.read_exact(&mut start).is_ok() && start[LENGTH] == b'{')
 }
 
 /// The same for a model, which must not replace a recognizer either: its people would be lost.

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::compute::{compute, compute_here};
+use crate::errors::Named;
 use crate::memory;
 use crate::metadata::Metadata;
 use crate::model::{Model, to_python};
@@ -86,7 +87,7 @@ impl Accumulator {
         // Handle pending signals before anything changes.
         py.check_signals()?;
         let cells = memory::convert(&block).saturating_add(accumulator.cells_to_absorb(&block));
-        compute(py, cells, || accumulator.absorb(block))
+        compute(py, cells, || accumulator.absorb(block).map_err(|error| Named::of(error, accumulator.metadata())))
     }
 
     /// Add the rows of another accumulator.
@@ -124,6 +125,12 @@ impl Accumulator {
     #[getter]
     fn features(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         Ok(self.0.hold(py)?.features())
+    }
+
+    /// The name of the partition, or None.
+    #[getter]
+    fn partition(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        Ok(self.0.hold(py)?.partition().map(str::to_owned))
     }
 
     /// What is known about the rows besides their values.

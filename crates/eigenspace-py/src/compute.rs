@@ -98,11 +98,12 @@ pub(crate) fn threads(py: Python<'_>) -> PyResult<usize> {
 #[pyo3(signature = (number=None))]
 pub(crate) fn set_threads(py: Python<'_>, number: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let hint = "pass a number from 1 to 1024, or None for one thread per core";
-    let number = number.map(|number| whole_or(number, "number of threads", hint)).transpose()?;
+    let expected = "a number from 1 to 1024";
+    let number = number.map(|number| whole_or(number, "number of threads", expected, hint)).transpose()?;
     if let Some(number) = number
         && !(1..=1024).contains(&number)
     {
-        let words = format!("invalid number of threads {number}: expected a number from 1 to 1024");
+        let words = format!("invalid number of threads {number}: expected {expected}");
         return Err(refusal(py, words, hint));
     }
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,9 +14,10 @@
 
 use std::path::Path;
 
-use eigenspace::faces;
-use eigenspace::internal::DataError;
-use eigenspace::io::Error;
+use eigenspace::internal::{DataError, printable};
+use eigenspace::io::source::SourceError;
+use eigenspace::io::{Error, FileKind, FormatError as Broken};
+use eigenspace::{Metadata, faces};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{PyErr, create_exception};
@@ -57,10 +58,63 @@ impl IntoException for faces::Error {
             _ => self.hint(),
         };
         match self {
-            Self::Model(error) => error.into_exception(py),
+            Self::Model(error) => OfRow("image", error).into_exception(py),
             Self::File(error) => error.into_exception(py),
             other => with_hint(py, EigenspaceError::new_err(other.to_string()), hint.as_deref()),
         }
+    }
+}
+
+/// An error about rows with names for their columns, if they have any.
+pub(crate) struct Named {
+    error: eigenspace::Error,
+    /// The number and the name of the column that the error is about.
+    column: Option<(usize, String)>,
+}
+
+impl Named {
+    pub(crate) fn of(error: eigenspace::Error, metadata: &Metadata) -> Self {
+        let name = |column: usize| Some((column, metadata.feature_names()?.get(column)?.clone()));
+        let column = column_of(&error).and_then(name);
+        Self { error, column }
+    }
+}
+
+impl From<eigenspace::Error> for Named {
+    fn from(error: eigenspace::Error) -> Self {
+        Self { error, column: None }
+    }
+}
+
+/// The column that an error is about.
+fn column_of(error: &eigenspace::Error) -> Option<usize> {
+    use eigenspace::Error::{NeverObserved, NonFinite, Partition, TooLarge};
+    match error {
+        NonFinite { column, .. } | TooLarge { column, .. } | NeverObserved { column, .. } => Some(*column),
+        Partition { source, .. } => column_of(source),
+        _ => None,
+    }
+}
+
+impl IntoException for Named {
+    fn into_exception(self, py: Python<'_>) -> PyErr {
+        let error = Error::from(self.error);
+        let Some((number, name)) = self.column else { return raise(py, &error) };
+        let named = |text: String| text.replace(&format!("column {number}"), &format!("column `{}`", printable(&name)));
+        let hint = hint(&error).map(named);
+        with_hint(py, EigenspaceError::new_err(named(words(&error))), hint.as_deref())
+    }
+}
+
+/// An error about the cells of images or of scores, which have no columns to leave out and cannot
+/// be filled.
+pub(crate) struct OfRow(pub(crate) &'static str, pub(crate) eigenspace::Error);
+
+impl IntoException for OfRow {
+    fn into_exception(self, py: Python<'_>) -> PyErr {
+        let Self(what, error) = self;
+        let eigenspace::Error::NonFinite { row, .. } = error else { return error.into_exception(py) };
+        refusal(py, error.to_string(), &format!("replace the value, or leave out {what} {row}"))
     }
 }
 
@@ -116,10 +170,20 @@ fn hint(error: &Error) -> Option<String> {
             }
             _ => error.hint(),
         },
+        Error::Format(Broken::OtherFile { kind: FileKind::Accumulator, .. }) => {
+            Some("use Accumulator.from_bytes(data).finish()".into())
+        }
+        Error::File { source: Broken::OtherFile { kind: FileKind::Accumulator, .. }, .. } => {
+            Some("read the bytes of the file, and use Accumulator.from_bytes(data).finish()".into())
+        }
+        Error::Source { source: SourceError::ImageSize { expected: (width, height), .. }, .. } => {
+            Some(format!("resize all images to one size with resize=({width}, {height})"))
+        }
         _ => error.hint().map(|hint| {
             hint.replace(" (or `checkpoint`)", "")
                 .replace("use a stream, which", "use IncrementalPCA, which")
                 .replace("compute on the CPU", "set device='cpu'")
+                .replace("half-life:500", "'half-life:500'")
         }),
     }
 }

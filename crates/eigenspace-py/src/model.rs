@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::certificate::Certificate;
 use crate::compute::compute;
+use crate::errors::Named;
 use crate::memory::{self, affordable};
 use crate::metadata::Metadata;
 use crate::options::{self, ComponentsArgument, Settings};
@@ -42,6 +43,13 @@ pub(crate) fn to_python<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'p
     })
 }
 
+impl Model {
+    /// An error about rows, with the names of the model's features.
+    fn named(&self, error: Error) -> Named {
+        Named::of(error, self.inner.metadata())
+    }
+}
+
 #[pymethods]
 impl Model {
     /// Return the model of no rows.
@@ -72,7 +80,10 @@ impl Model {
         let block = view.block(weights.as_deref());
         let cells = memory::fit(&block, truncation);
         let metadata = metadata.map(Metadata::of_library).unwrap_or_default();
-        let fit = || EigenspaceModel::fit_with(block, method, truncation)?.with_metadata(metadata);
+        let fit = || {
+            let fitted = EigenspaceModel::fit_with(block, method, truncation);
+            fitted.map_err(|error| Named::of(error, &metadata))?.with_metadata(metadata.clone()).map_err(Named::from)
+        };
         Ok(compute(py, cells, fit)?.into())
     }
 
@@ -93,7 +104,11 @@ impl Model {
         let block = view.block(weights.as_deref());
         let cells = memory::iterative_fit(block.nrows(), block.ncols());
         let metadata = metadata.of_library();
-        Ok(compute(py, cells, || options.fit(block)?.with_metadata(metadata))?.into())
+        let fit = || {
+            let fitted = options.fit(block).map_err(|error| Named::of(error, &metadata))?;
+            fitted.with_metadata(metadata.clone()).map_err(Named::from)
+        };
+        Ok(compute(py, cells, fit)?.into())
     }
 
     /// Whether batch PCA computes this many directions iteratively.
@@ -163,7 +178,7 @@ impl Model {
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
         let cells = memory::update(&self.inner, block.nrows());
-        Ok(compute(py, cells, || self.inner.update(block, truncation))?.into())
+        Ok(compute(py, cells, || self.inner.update(block, truncation).map_err(|error| self.named(error)))?.into())
     }
 
     /// Remove rows and return the new model.
@@ -178,7 +193,7 @@ impl Model {
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
         let cells = memory::remove(&self.inner, block.nrows());
-        Ok(compute(py, cells, || self.inner.remove(block))?.into())
+        Ok(compute(py, cells, || self.inner.remove(block).map_err(|error| self.named(error)))?.into())
     }
 
     /// Return the model of the rows of both models.
@@ -351,7 +366,7 @@ impl Model {
         let cells = memory::matrix(view.nrows().saturating_mul(2).saturating_add(k), view.ncols());
         affordable(py, cells.saturating_add(memory::matrix(k, k).saturating_mul(2)))?;
         let mut filled: Array2<f64> = view.to_owned();
-        compute(py, 0, || self.inner.fill_missing(filled.view_mut()))?;
+        compute(py, 0, || self.inner.fill_missing(filled.view_mut()).map_err(|error| self.named(error)))?;
         Ok(filled.into_pyarray(py))
     }
 

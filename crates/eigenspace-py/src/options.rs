@@ -10,16 +10,16 @@ use crate::rows::checked;
 /// An integer of any size from Python. A negative one is an error; one that does not fit is
 /// replaced by the largest that does.
 pub(crate) fn whole(number: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
-    whole_or(number, name, "pass a non-negative integer")
+    whole_or(number, name, "0 or more", "pass a non-negative integer")
 }
 
-/// The same with another hint.
-pub(crate) fn whole_or(number: &Bound<'_, PyAny>, name: &str, hint: &str) -> PyResult<usize> {
+/// The same with other words for the numbers that are expected, and another hint.
+pub(crate) fn whole_or(number: &Bound<'_, PyAny>, name: &str, expected: &str, hint: &str) -> PyResult<usize> {
     match number.extract() {
         Ok(number) => Ok(number),
         Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
             if number.lt(0)? {
-                let words = format!("invalid {name} {number}: expected 0 or more");
+                let words = format!("invalid {name} {number}: expected {expected}");
                 return Err(refusal(number.py(), words, hint));
             }
             Ok(usize::MAX)

@@ -276,6 +276,12 @@ impl Recognizer {
         Ok(self.inner.model().clone().into())
     }
 
+    /// Number of pixels of an image.
+    #[getter]
+    fn features(&self) -> usize {
+        self.inner.model().features()
+    }
+
     /// The largest distance between an enrolled image and its reconstruction.
     #[getter]
     fn worst_distance(&self) -> f64 {

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::compute::{compute, compute_here};
+use crate::errors::Named;
 use crate::memory::{self, affordable, decomposition};
 use crate::metadata::Metadata;
 use crate::model::{Model, to_python};
@@ -121,7 +122,7 @@ impl Stream {
         py.check_signals()?;
         let cells = memory::convert(&block).saturating_add(stream.cells_to_update(&block));
         let copies = !rows.is_sparse() && block.nrows() <= stream.rows_to_buffer();
-        let absorb = || stream.update(block).map_err(|error| error.counted_from(first));
+        let absorb = || stream.update(block).map_err(|error| Named::of(error.counted_from(first), stream.metadata()));
         // A copy takes less time than waking up another thread.
         if copies { compute_here(py, cells, absorb) } else { compute(py, cells, absorb) }
     }
@@ -195,7 +196,7 @@ impl Stream {
     ) -> PyResult<T> {
         let stream = self.hold(py)?;
         let stream = &*stream;
-        compute(py, held(stream), || work(stream))
+        compute(py, held(stream), || work(stream).map_err(|error| Named::of(error, stream.metadata())))
     }
 
     /// Locks the stream.

@@ -7,7 +7,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2, 
 use pyo3::prelude::*;
 
 use crate::compute::{compute, compute_here};
-use crate::errors::refusal;
+use crate::errors::{Named, OfRow, refusal};
 use crate::memory::{self, affordable};
 use crate::model::Model;
 use crate::rows::{Rows, View as RowView, array_of, checked, each, matrix};
@@ -110,7 +110,7 @@ impl View {
     ) -> PyResult<Bound<'py, PyAny>> {
         let view = self.0.clone().whiten(whiten).missing(policy(py, missing)?);
         let rows = Rows::of(rows)?;
-        let moved = |error: eigenspace::Error| error.counted_from(first);
+        let moved = |error: eigenspace::Error| self.named(error.counted_from(first));
         let rows = checked(py, rows.view())?;
         let (n, features) = (rows.block(None).nrows(), rows.block(None).ncols());
         // One row takes less time than it takes to wake another thread.
@@ -132,7 +132,7 @@ impl View {
     ) -> PyResult<Bound<'py, PyAny>> {
         let view = self.0.clone().missing(policy(py, missing)?);
         let rows = Rows::of(rows)?;
-        let moved = |error: eigenspace::Error| error.counted_from(first);
+        let moved = |error: eigenspace::Error| self.named(error.counted_from(first));
         let rows = checked(py, rows.view())?;
         let cells = self.cells_of_rows(rows.block(None).nrows());
         Ok(array_of!(py, rows, rows => compute(py, cells, || view.left_singular_vectors(rows).map_err(moved))?))
@@ -161,7 +161,9 @@ impl View {
         each!(checked(py, scores.view())?, scores => {
             let mut out = writable(scores, out)?;
             let out = out.as_array_mut();
-            compute(py, self.cells_of_scores(scores.nrows()), || view.reconstruct_into(scores, out))
+            compute(py, self.cells_of_scores(scores.nrows()), || {
+                view.reconstruct_into(scores, out).map_err(|error| OfRow("row", error))
+            })
         }, _sparse => Err(refusal(py, "cannot reconstruct rows from sparse scores", "call toarray() first")))
     }
 
@@ -176,7 +178,8 @@ impl View {
         let view = self.0.clone().missing(policy(py, missing)?);
         let rows = matrix(rows)?;
         let rows = rows.as_array();
-        let readings = compute(py, self.cells_of_rows(rows.nrows()), || view.readings(rows))?;
+        let readings =
+            compute(py, self.cells_of_rows(rows.nrows()), || view.readings(rows).map_err(|error| self.named(error)))?;
         Ok([readings.hotelling.into_pyarray(py), readings.squared_distance.into_pyarray(py)])
     }
 
@@ -191,7 +194,10 @@ impl View {
         let view = self.0.clone().missing(policy(py, missing)?);
         let rows = matrix(rows)?;
         let rows = rows.as_array();
-        Ok(compute(py, self.cells_of_rows(rows.nrows()), || view.log_likelihood(rows))?.into_pyarray(py))
+        Ok(compute(py, self.cells_of_rows(rows.nrows()), || {
+            view.log_likelihood(rows).map_err(|error| self.named(error))
+        })?
+        .into_pyarray(py))
     }
 
     /// Return the covariance of the features.
@@ -216,6 +222,11 @@ impl View {
 }
 
 impl View {
+    /// An error about rows, with the names of the model's features.
+    fn named(&self, error: eigenspace::Error) -> Named {
+        Named::of(error, self.0.model().metadata())
+    }
+
     /// The components, and copies of them in other units and in another precision.
     fn cells_of_components(&self) -> usize {
         memory::matrix(self.0.n_components(), self.0.features()).saturating_mul(4)

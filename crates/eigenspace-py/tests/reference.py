@@ -77,6 +77,8 @@ def _signature(thing):
         for parameter in signature.parameters.values()
         if parameter.name != "self"
     ]
+    if isinstance(thing, type) and not plain:  # users get such objects from functions
+        return ""
     return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
 
 

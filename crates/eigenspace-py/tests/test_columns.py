@@ -69,7 +69,8 @@ def test_cells_without_a_value_are_never_read_as_numbers():
     masked = np.ma.array(values, mask=[[0, 1], [0, 0]])
     nullable = pd.DataFrame({"a": pd.array([1, 3], dtype="Int64"), "b": pd.array([None, 4], dtype="Int64")})
     for rows in (masked, nullable):
+        column = "`b`" if rows is nullable else "1"
         for fit in FITS:
-            with pytest.raises(EigenspaceError, match="row 0, column 1: the value is NaN"):
+            with pytest.raises(EigenspaceError, match=f"row 0, column {column}: the value is NaN"):
                 fit(rows)
         np.testing.assert_array_equal(IncrementalPCA(missing="skip").fit(rows).mean_, [3, 4])

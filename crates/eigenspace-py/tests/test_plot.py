@@ -545,7 +545,7 @@ PCA4 = PCA().fit(X)
         (lambda: plot.scatter(PCA4, X, components=(-1, 0)), "invalid component -1: the model has 4"),
         (lambda: plot.scatter(PCA4, X, components=(0,)), "expected 2 or 3 components"),
         (lambda: plot.scatter(PCA4, X, components=(0, 0.5)), "expected indices of components"),
-        (lambda: plot.biplot(PCA4, X, components=(0, 1, 2)), "expected 2 components, such as"),
+        (lambda: plot.biplot(PCA4, X, components=(0, 1, 2)), "expected 2 components, found 3"),
         (lambda: plot.biplot(PCA4, X, names=["a", "b"]), "expected 4 names, one for each feature; found 2"),
         (lambda: plot.biplot(PCA4, X, names="abcd"), "expected a list with a name for each feature"),
         (lambda: plot.biplot(PCA4, labels=SPECIES), "pass X as well"),
@@ -553,18 +553,19 @@ PCA4 = PCA().fit(X)
         (lambda: plot.circle(PCA(1).fit(X)), "invalid component 1: the model has 1"),
         (lambda: plot.monitor(PCA4, X, names=["a"]), "expected 150 names, one for each row; found 1"),
         (lambda: plot.monitor(PCA(2).fit(X), X, confidence=99), "confidence"),
-        (lambda: plot.components(PCA4, (3, 2)), r"invalid shape of 3 × 2: .* as the model has features \(4\)"),
+        (lambda: plot.components(PCA4, (3, 2)), "invalid shape of 3 × 2: the model has 4 features"),
         (lambda: plot.components(PCA4, (-2, -2)), "invalid shape of -2 × -2"),
         (lambda: plot.components(PCA4, 4), r"invalid shape=4: expected \(height, width\)"),
         (lambda: plot.components(PCA4, (2, 2), figure=1), "expected the Figure"),
-        (lambda: plot.reconstructions(PCA4, X, (2, 2)), r"expected at most 20: pass a selection such as X\[:3\]"),
+        (lambda: plot.reconstructions(PCA4, X, (2, 2)), "expected at most 20\nhint: pass a selection"),
         (lambda: plot.reconstructions(PCA4, X[:1], (2, 2), k=()), "numbers of components"),
         (lambda: plot.reconstructions(PCA4, X[:1], (2, 2), k=(-1,)), "numbers of components"),
     ],
 )
 def test_invalid_input_raises_an_error_before_a_figure_is_made(draw, why):
-    with pytest.raises(EigenspaceError, match=why):
+    with pytest.raises(EigenspaceError, match=why) as caught:
         draw()
+    assert caught.value.hint
     assert plt.get_fignums() == []
 
 

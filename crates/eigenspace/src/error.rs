@@ -165,8 +165,17 @@ pub enum Error {
     #[error("one model is centered on the mean, and the other on the origin")]
     CenteringDiffers,
     /// Two accumulators have different options.
-    #[error("cannot merge the accumulators: they were made with different options")]
-    OptionsDiffer,
+    #[error(
+        "cannot merge the accumulators: they were made with different options: {option} is {left} in one and {right} in the other"
+    )]
+    OptionsDiffer {
+        /// The first option that differs.
+        option: &'static str,
+        /// Its value in the accumulator the method was called on.
+        left: String,
+        /// Its value in the argument.
+        right: String,
+    },
     /// An option whose result depends on the order of all rows, which an accumulator does not know.
     #[error("cannot accumulate rows with {what}: the result would depend on the order of all rows")]
     OrderMatters {
@@ -182,6 +191,16 @@ pub enum Error {
         /// The name of the partition.
         name: String,
         /// What is wrong with its rows, which are counted from 0 within the partition.
+        source: Box<Self>,
+    },
+    /// Two partitions have different features.
+    #[error("cannot merge partitions `{left}` and `{right}`: {source}", left = printable(left), right = printable(right))]
+    Partitions {
+        /// The name of the partition whose accumulator the method was called on.
+        left: String,
+        /// The name of the other partition.
+        right: String,
+        /// How their features differ.
         source: Box<Self>,
     },
     /// The rows of another pass are not those of the model.
@@ -399,6 +418,16 @@ impl Error {
         match (self, name) {
             (error @ Self::MemoryBudget { .. }, _) | (error, None) => error,
             (error, Some(name)) => Self::Partition { name: name.to_owned(), source: Box::new(error) },
+        }
+    }
+
+    /// The same error with the names of both partitions, if they have names.
+    pub(crate) fn between_partitions(self, left: Option<&str>, right: Option<&str>) -> Self {
+        match (left, right) {
+            (Some(left), Some(right)) => {
+                Self::Partitions { left: left.to_owned(), right: right.to_owned(), source: Box::new(self) }
+            }
+            _ => self,
         }
     }
 }

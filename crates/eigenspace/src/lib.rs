@@ -94,7 +94,7 @@ pub mod internal {
     #[cfg(feature = "orl")]
     pub use crate::data::{DataError, PYTHONS, check_orl, orl};
     #[cfg(feature = "faces")]
-    pub use crate::faces::file::{is_recognizer, load_model};
+    pub use crate::faces::file::load_model;
     #[cfg(feature = "faces")]
     pub use crate::faces::quality::add_noise;
     #[cfg(all(feature = "faces", feature = "images"))]
@@ -102,6 +102,7 @@ pub mod internal {
     pub use crate::io::atomic::AtomicFile;
     pub use crate::io::edit::FileEdit;
     pub use crate::io::error::system_hint;
+    pub use crate::io::file::{begins_like_a_model, is_recognizer};
     #[cfg(feature = "csv")]
     pub use crate::io::sink::csv::CsvSink;
     #[cfg(feature = "files")]

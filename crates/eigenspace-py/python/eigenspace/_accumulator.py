@@ -8,7 +8,7 @@ from typing import Any
 
 from ._core import Accumulator as Core
 from ._core import Metadata
-from ._errors import refusal, with_hint
+from ._errors import counted, in_partition, refusal, with_hint
 from ._frames import check_columns
 from ._interrupt import LONG, READ_AT_MOST, decomposition, interruptibly, writing
 from ._lock import lock_of
@@ -143,14 +143,15 @@ class Accumulator:
 
         X is an array, a data frame or a sparse matrix with any number of rows; ``weights`` has a
         number >= 0 for each row. Column names of a data frame are remembered from the first row on,
-        and other names are an error. An error about a cell names the partition, the row (counted
-        from the first one that this accumulator has absorbed) and the column.
+        and other names are an error. Errors name the partition, and those about a cell also the row
+        (counted from the first one that this accumulator has absorbed) and the column.
         """
         check_columns(X)
         names = names_of(X)
-        X = array_of(X)
+        with in_partition(self._core.partition):
+            X = array_of(X)
+            weights = weights_of(weights, X.shape[0])
         n, features = X.shape
-        weights = weights_of(weights, n)
         if n == 0:
             return self
         cost = decomposition(min(n, piece_rows(X)), features)
@@ -159,7 +160,8 @@ class Accumulator:
             if names is not None or n > piece_rows(X) or cost >= LONG:
                 core = core.copy()  # an error or an interruption must leave the original unchanged
             if names is not None:
-                core.describe(names)
+                with in_partition(core.partition):
+                    core.describe(names)
             for start, end, rows in pieces_of(X):
                 part = None if weights is None else weights[start:end]
                 interruptibly(partial(core.absorb, rows, part), cost)
@@ -238,4 +240,4 @@ class Accumulator:
     def __repr__(self) -> str:
         if self.count == 0:
             return "Accumulator(no rows)"
-        return f"Accumulator({self.count} rows, {self.n_features} features)"
+        return f"Accumulator({counted(self.count, 'row')}, {counted(self.n_features or 0, 'feature')})"

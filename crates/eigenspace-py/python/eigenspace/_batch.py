@@ -137,7 +137,8 @@ class PCA(Estimator):
             if rank is None and wide and isinstance(components, int) and self.method == "auto" and not self.standardize:
                 view = self._held(X, components, sample_weight)
             else:
-                model = EigenspaceModel.fit(X, rank, weights=sample_weight, method=self.method)._core
+                method, names = word_of(self.method, "method"), self._column_names()
+                model = EigenspaceModel._fitted(X, names, rank, sample_weight, method)._core
                 model = model.with_weight_kind(word_of(self.weight_kind, "weight_kind"))
                 if model.count == 0:
                     raise nothing_to_fit(rows)

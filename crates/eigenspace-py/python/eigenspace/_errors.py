@@ -1,7 +1,9 @@
-"""Exceptions raised by the Python code, with hints like those of the native code."""
+"""Exceptions raised by the Python code, with hints like those of the native code, and numbers in messages."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from ._core import EigenspaceError
@@ -19,3 +21,19 @@ def with_hint(error: Kind, hint: str) -> Kind:
     error.hint = hint  # type: ignore[attr-defined]
     error.add_note(f"hint: {hint}")
     return error
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, which is in the singular for 1."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+@contextmanager
+def in_partition(name: str | None) -> Iterator[None]:
+    """Add the name of the partition, if it has one, to errors about its rows."""
+    try:
+        yield
+    except EigenspaceError as error:
+        if name is None or str(error).startswith("partition `"):
+            raise
+        raise refusal(f"partition `{name}`: {error}", error.hint or "check the rows of this partition") from None

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Certificate, EigenspaceError
-from ._cuda import check_device, check_host, is_on_card
+from ._cuda import check_device, is_on_card
 from ._errors import refusal, with_hint
-from ._frames import check_columns
+from ._frames import check_columns, check_kinds
 from ._interrupt import explained
 from ._lock import lock_of
 from ._metadata import described
 from ._model import EigenspaceModel, warn_about_share
-from ._rows import array_of, is_dask, truth_of, unmasked
+from ._rows import array_of, check_table, is_dask, truth_of, unmasked
 from ._settings import components_of
 from ._sklearn import (
     BaseEstimator,
@@ -157,7 +157,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         view = self._view()
         if is_dask(X):
             return self._of_blocks("inverse_transform", X, self._column_names() or range(view.features))
-        Z = array_of(X, "the array of scores")
+        Z = array_of(X, "scores")
         if Z.shape[1] != view.reported:
             have = f"the scores have {Z.shape[1]} columns, but the model has {view.reported} components"
             raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
@@ -235,10 +235,14 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32) and len(X) >= least
         if plain and not reset and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
             return X  # the slow checks would find nothing to reject
-        check_host(X, "X")
+        check_table(X)
         if reset:
             check_columns(X, unique=True)
-        return array_of(validated(self, unmasked(X), reset=reset, least=least))
+        try:
+            return array_of(validated(self, unmasked(X), reset=reset, least=least))
+        except (TypeError, ValueError):
+            check_kinds(X)
+            raise
 
     def _warn_if_fewer(self, view: View) -> None:
         """Warn once per view if it has fewer components than requested, and give the reason."""

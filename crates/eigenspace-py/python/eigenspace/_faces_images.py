@@ -13,6 +13,7 @@ from . import _core
 from ._errors import refusal, with_hint
 from ._interrupt import LONG, interruptibly
 from ._rows import array_of, is_sparse, rows_of
+from ._warn import warn
 from .datasets import Images, images_of, paths_of, size_of
 
 
@@ -26,6 +27,7 @@ def is_path(images: Any) -> bool:
 def read_people(images: Any, people: Any, names: Any, resize: Any) -> tuple[Images, bool]:
     """Return images of people, and whether they were resized."""
     if not is_path(images):
+        not_resized(resize)
         given = given_images(images, people, names, None, None)
         return given, given.resized
     no_names(people, names)
@@ -39,15 +41,38 @@ def no_names(people: Any, names: Any) -> None:
         raise with_hint(error, "leave out people and names")
 
 
-def given_images(images: Any, people: Any, names: Any, person: str | None, next_number: Any) -> Images:
+def not_resized(resize: Any) -> None:
+    """Raise an error if images that are in memory should be resized."""
+    if resize is not None:
+        error = TypeError("cannot resize images that are already in memory")
+        raise with_hint(error, "resize them first, or pass files")
+
+
+def warn_if_scaled(rows: NDArray[np.float64], depth: int | None) -> None:
+    """Warn if pixels seem to be scaled, unlike those of a recognizer of images with this many bits."""
+    if depth is None or rows.size == 0:
+        return
+    low, high = float(rows.min()), float(rows.max())
+    if low < 0 or 0 < high <= 1:
+        warn(
+            f"the images have values from {low:g} to {high:g}, but the images of the recognizer have {depth} bits; "
+            f"multiply by {2**depth - 1} if they are scaled"
+        )
+
+
+def given_images(
+    images: Any, people: Any, names: Any, person: str | None, next_number: Any, features: int | None = None
+) -> Images:
     """Return images that are in memory, with a person and a name each."""
+    if people is not None and person is not None:
+        raise with_hint(TypeError("cannot use people together with person"), "pass only one of them")
     if isinstance(images, Images):
         if people is None and person is None:
             people = images.people
         rows = images.rows
         names = images.names if names is None else names
     else:
-        rows = pixels_of(images)
+        rows = pixels_of(images, features)
     n = rows.shape[0]
     if people is None:
         if person is None:
@@ -93,9 +118,12 @@ def shape_of(images: Images, resized: bool) -> dict[str, Any]:
     return {"size": size, "depth": images.depth, "resized": resized}
 
 
-def pixels_of(images: Any) -> NDArray[np.float64]:
-    """Return rows of pixels as the native code reads them."""
+def pixels_of(images: Any, features: int | None = None) -> NDArray[np.float64]:
+    """Return rows of pixels as the native code reads them, for a recognizer of this many pixels."""
     rows = array_of(images, "images")
+    if features is not None and rows.shape[1] != features == rows.shape[0] * rows.shape[1]:
+        words = f"invalid images: expected one row of {features} pixels for each image, found the shape {rows.shape}"
+        raise refusal(words, "for a single image, pass images.reshape(1, -1)")
     if is_sparse(rows):
         rows = rows.toarray()
     return np.asarray(rows_of(rows), dtype=np.float64)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ._errors import with_hint
 from ._rows import whole_of, word_of
+from ._settings import components_of
 
 SETTINGS = ("n_components", "classifier", "metric", "unknown", "not_a_face", "accept", "seed", "pixels", "max_rank")
 
@@ -23,7 +24,7 @@ def settings_of(
 ) -> dict[str, Any]:
     """Return the settings as the native code reads them."""
     return {
-        "components": _components(n_components),
+        "components": components_of(n_components),
         "classifier": word_of(classifier, "classifier"),
         "metric": word_of(metric, "metric"),
         "pixels": word_of(pixels, "pixels"),
@@ -36,12 +37,6 @@ def settings_of(
         "depth": None,
         "resized": False,
     }
-
-
-def _components(value: Any) -> int | float | None:
-    if value is None or isinstance(value, float):
-        return value
-    return whole_of(value, "n_components")
 
 
 def _threshold(value: Any, name: str) -> str:

@@ -207,6 +207,8 @@ class IncrementalPCA(Estimator):
             self._stream_state = self._absorbed(None, X, sample_weight, whole=False)
             if self.n_samples_seen_ == 0:
                 raise nothing_to_fit(X.shape[0], self.missing)
+            if self.missing == "impute":
+                self._view()  # raises an error if a column has no value that its cells can be filled with
             if passes > 1:
                 self._stream_state = self._refined(self._stream_state, X, sample_weight, passes)
             return self

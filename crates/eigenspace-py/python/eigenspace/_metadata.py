@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._core import Metadata, Model
+from ._core import EigenspaceError, Metadata, Model
+from ._errors import refusal
 
 
 def names_of(X: Any) -> list[str] | None:
@@ -19,7 +20,12 @@ def check_names(model: Model, X: Any) -> None:
     """Raise an error if the columns of a data frame differ from the model's, in name or in order."""
     names = names_of(X)
     if names is not None and len(names) == model.features:
-        model.check_feature_names(names)
+        try:
+            model.check_feature_names(names)
+        except EigenspaceError as error:
+            if sorted(names) != sorted(model.metadata.feature_names or []):
+                raise
+            raise refusal(str(error), "reorder the columns: X[model.feature_names]") from None
 
 
 def described(model: Model, names: list[str] | None, *, standardize: bool) -> Model:

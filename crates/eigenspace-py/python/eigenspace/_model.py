@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _html
 from ._core import Certificate, Metadata, Model, NotAPartError, Refinement, Stream, View
-from ._errors import refusal, with_hint
+from ._errors import counted, refusal, with_hint
 from ._frames import check_columns
 from ._interrupt import decomposition, interruptibly, writing
 from ._metadata import check_names, names_of
@@ -81,8 +81,15 @@ class EigenspaceModel:
         """
         word_of(method, "method")
         check_columns(X)
-        metadata = Metadata(names_of(X))
-        X = array_of(X)
+        names = names_of(X)
+        return cls._fitted(array_of(X), names, max_rank, weights, method)
+
+    @classmethod
+    def _fitted(
+        cls, X: Any, names: list[str] | None, max_rank: int | None, weights: Any, method: str
+    ) -> EigenspaceModel:
+        """Compute the model of a checked array."""
+        metadata = Metadata(names)
         weights = weights_of(weights, X.shape[0])
         rule = _rule(max_rank)
         cells = X.shape[0] * X.shape[1]
@@ -293,6 +300,9 @@ class EigenspaceModel:
 
     def with_metadata(self, metadata: Metadata) -> EigenspaceModel:
         """Return the same model with other metadata, which must fit its features."""
+        if not isinstance(metadata, Metadata):
+            error = TypeError(f"invalid metadata: expected a Metadata, found {type(metadata).__name__}")
+            raise with_hint(error, "create one with eigenspace.Metadata")
         return self._of(interruptibly(lambda: self._core.with_metadata(metadata), self.rank * self.n_features))
 
     def explained_variance(self, ddof: float = 1) -> Floats:
@@ -363,7 +373,7 @@ class EigenspaceModel:
 
     def reconstruct(self, scores: Any, *, whiten: bool = False) -> NDArray[Any]:
         """Reconstruct rows from their scores along all components, or along the leading ones."""
-        Z, whiten = array_of(scores, "the array of scores"), truth_of(whiten, "whiten")
+        Z, whiten = array_of(scores, "scores"), truth_of(whiten, "whiten")
         if whiten and Z.shape[1] > self.n_components:
             have = f"the scores have {Z.shape[1]} columns, but the model has {self.n_components} components"
             raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by project")
@@ -418,7 +428,10 @@ class EigenspaceModel:
         return cls._of(interruptibly(lambda: Model.from_bytes(copy), writing(len(copy) // 8)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file (safetensors), completely or not at all. Ctrl-C takes effect after the write."""
+        """Write the model file (safetensors), completely or not at all. Ctrl-C takes effect after the write.
+
+        An existing model is replaced. A recognizer and a file of another kind are an error.
+        """
         self._core.save(os.fsdecode(path))
 
     @classmethod
@@ -442,12 +455,12 @@ class EigenspaceModel:
 
     def __repr__(self) -> str:
         if self.count == 0:
-            return f"EigenspaceModel(no rows, {self.n_features} features)"
+            return f"EigenspaceModel(no rows, {counted(self.n_features, 'feature')})"
         exact = "exact" if self.certificate().is_exact else f"error bound {self.certificate().relative_error_bound:.1e}"
-        exact += f", {self.imputed} cells imputed" if self.imputed else ""
+        exact += f", {counted(self.imputed, 'cell')} imputed" if self.imputed else ""
         share = float(self.explained_variance_ratio().sum())
         return (
-            f"EigenspaceModel({self.count} rows, {self.n_features} features, rank {self.rank}, "
+            f"EigenspaceModel({counted(self.count, 'row')}, {counted(self.n_features, 'feature')}, rank {self.rank}, "
             f"{self.n_components} {'component explains' if self.n_components == 1 else 'components explain'} "
             f"{share:.2%}, {exact})"
         )

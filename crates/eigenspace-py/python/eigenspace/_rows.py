@@ -8,14 +8,17 @@ sparse                compressed sparse rows, never made dense
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._core import EigenspaceError
 from ._cuda import check_host
 from ._errors import refusal, with_hint
+from ._frames import KINDS, check_kinds
 
 CELLS = 1 << 22
 """Cells in a piece (32 MiB of float64), which limits memory use and lets Ctrl-C act between pieces."""
@@ -23,6 +26,8 @@ CELLS = 1 << 22
 TABLE = "pass a table of numbers, with one row for each observation and one column for each feature"
 ROWS = "pass at least one row"
 REAL = "pass the real and the imaginary parts as separate features"
+FILE = "read the file first, for example with numpy.loadtxt or pandas.read_csv"
+WEIGHTS = "pass an array with one weight for each row"
 NUMBERS = "remove columns that are not numbers, or encode them as numbers"
 
 
@@ -39,33 +44,55 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.startswith("dask") or X.__dask_graph__() is not None
 
 
+def check_table(X: Any, name: str = "X") -> None:
+    """Raise an error if rows are the name of a file, or on a CUDA device, where the CPU cannot read them."""
+    if isinstance(X, (str, bytes, os.PathLike)):
+        found = {str: "a string", bytes: "bytes"}.get(type(X), "a path")
+        raise refusal(f"invalid {name}: expected a table of numbers, found {found}", FILE)
+    check_host(X, name)
+
+
 def array_of(X: Any, name: str = "X") -> Any:
     """Return a 2-d array of real numbers or compressed sparse rows, copying only if necessary."""
-    check_host(X, name)
+    check_table(X, name)
+    given = X
     try:
-        X = X.tocsr() if is_sparse(X) else np.asarray(unmasked(X))
+        X = numbers_of(X.tocsr() if is_sparse(X) else np.asarray(unmasked(X)), name)
+    except EigenspaceError:
+        check_kinds(given)
+        raise
     except ValueError as error:  # for example rows of different lengths
         raise refusal(f"{name} is not a table: {error}", TABLE) from None
-    X = numbers_of(X, name)
     if X.ndim != 2:
-        one = "for a single row, pass X.reshape(1, -1)"
-        hint = one if X.ndim == 1 else "pass a table with one row for each observation"
-        raise refusal(f"invalid {name}: expected 2 dimensions (one row per observation), found {X.ndim}", hint)
+        words = f"invalid {name}: expected 2 dimensions (one row per observation), found {X.ndim}"
+        raise refusal(words, reshaped(name, X.ndim))
     return X
 
 
-def numbers_of(X: Any, name: str) -> Any:
+def reshaped(name: str, dimensions: int) -> str:
+    """Return the hint for an array that does not have 2 dimensions."""
+    if dimensions == 0 or not name.isidentifier():
+        return "pass a table with one row for each observation"
+    if dimensions == 1:
+        return f"for a single row, pass {name}.reshape(1, -1)"
+    row = "one row of pixels for each image" if name == "images" else "one row for each image or observation"
+    return f"pass {name}.reshape(len({name}), -1), {row}"
+
+
+def numbers_of(X: Any, name: str, hint: str = NUMBERS) -> Any:
     """Return an array of real numbers, or raise an error that says why it is not one."""
     if X.dtype.kind == "O":
         try:
             X = _with_nan(X).astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
-            raise refusal(f"{name} contains a value that is not a number: {error}", NUMBERS) from None
+            contains = "contain" if name.endswith("s") else "contains"
+            raise refusal(f"{name} {contains} a value that is not a number: {error}", hint) from None
     if X.dtype.kind == "c":
         words = f"{name} is complex, expected real numbers. Complex data not supported"
         raise refusal(words, REAL)
     if X.dtype.kind not in "fiub":
-        raise refusal(f"{name} has the type {X.dtype}, expected numbers", NUMBERS)
+        found = KINDS.get(X.dtype.kind, str(X.dtype))
+        raise refusal(f"invalid {name}: expected numbers, found {found}", hint)
     return X
 
 
@@ -134,12 +161,11 @@ def weights_of(weights: Any, n: int) -> NDArray[np.float64] | None:
     """Return the weights as an array with one number for each row."""
     if weights is None:
         return None
-    weights = numbers_of(np.asarray(unmasked(weights)), "sample_weight").astype(np.float64, copy=False)
+    weights = numbers_of(np.asarray(unmasked(weights)), "sample_weight", WEIGHTS).astype(np.float64, copy=False)
     if weights.ndim == 0:
         weights = np.full(n, weights)
     if weights.ndim != 1:
-        hint = "pass an array with one weight for each row"
-        raise refusal(f"the weights have {weights.ndim} dimensions, expected one number for each row", hint)
+        raise refusal(f"the weights have {weights.ndim} dimensions, expected one number for each row", WEIGHTS)
     if len(weights) != n:
         raise refusal(
             f"the number of weights is {len(weights)}, but the number of rows is {n}", "pass one weight for each row"
@@ -168,8 +194,9 @@ def truth_of(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def word_of(value: Any, name: str) -> str:
-    """Return a setting that is a string, or raise an error."""
+def word_of(value: Any, name: str, example: str | None = None) -> str:
+    """Return a setting that is a string, or raise an error; an argument without a default has an example."""
     if not isinstance(value, str):
-        raise with_hint(TypeError(f"invalid {name}={value!r}: expected a string"), f"omit {name} for the default")
+        hint = f"omit {name} for the default" if example is None else f"pass one name, for example {name}={example!r}"
+        raise with_hint(TypeError(f"invalid {name}={value!r}: expected a string"), hint)
     return value

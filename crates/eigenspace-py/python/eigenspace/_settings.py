@@ -26,7 +26,9 @@ def components_of(n_components: Any) -> int | float | None:
         what = "an integer, an explained variance ratio such as 0.95, or None"
         error = TypeError(f"invalid n_components={n_components!r}: expected {what}")
         mle = isinstance(n_components, str) and n_components == "mle"
-        hint = "use eigenspace.PCA, which supports 'mle'" if mle else "pass None for all components"
+        number = n_components if isinstance(n_components, str) and n_components.isdecimal() else 3
+        example = f"pass a number, for example n_components={number}"
+        hint = "use eigenspace.PCA, which supports 'mle'" if mle else example
         raise with_hint(error, hint) from None
 
 

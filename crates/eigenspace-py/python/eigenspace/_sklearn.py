@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._errors import refusal, with_hint
-from ._rows import NUMBERS, REAL, ROWS, TABLE, array_of
+from ._rows import NUMBERS, REAL, ROWS, TABLE, array_of, reshaped
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -18,6 +18,7 @@ except ImportError:
 
 
 COLUMNS = "pass the columns that the estimator was fitted on, in the same order"
+ORDER = "reorder the columns: X[estimator.feature_names_in_]"
 
 
 def _hint(words: str, reset: bool) -> str:
@@ -30,8 +31,12 @@ def _hint(words: str, reset: bool) -> str:
         return ROWS
     if "0 feature(s)" in words and reset:
         return "pass at least one column"
+    if "got 1D array" in words or "with dim " in words:
+        return reshaped("X", 1 if "got 1D array" in words else 3)
     if "Expected 2D array" in words:
         return TABLE
+    if "must be in the same order" in words:
+        return ORDER
     if "feature" in words and not reset:
         return COLUMNS
     return NUMBERS if "could not" in words else TABLE

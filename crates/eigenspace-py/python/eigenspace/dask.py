@@ -12,8 +12,7 @@ Needs ``pip install "./crates/eigenspace-py[dask]"`` in a clone of eigenspace, o
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 from functools import partial
 from typing import Any
@@ -21,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from ._accumulator import FAN_IN, Accumulator, check_options, group_order
-from ._core import EigenspaceError, View, set_threads, threads
-from ._errors import refusal
+from ._core import View, set_threads, threads
+from ._errors import in_partition, refusal
 from ._model import EigenspaceModel, model_of
 from ._rows import array_of, pieces_of
 
@@ -328,18 +327,8 @@ def _absorb_block(
 
 def _absorbed(state: Accumulator, name: str | None, rows: Any, weights: Any) -> Accumulator:
     """Absorb rows. All errors name the partition, also those about rows that are not a table of numbers."""
-    with _named(name):
+    with in_partition(name):
         return state.absorb(rows, weights)
-
-
-@contextmanager
-def _named(name: str | None) -> Iterator[None]:
-    try:
-        yield
-    except EigenspaceError as error:
-        if name is None or str(error).startswith("partition `"):
-            raise
-        raise refusal(f"partition `{name}`: {error}", error.hint or "check the rows of this partition") from None
 
 
 def _part(part: Any, columns: list[Hashable], weights: Any, name: str | None) -> tuple[Any, Any]:
@@ -430,7 +419,7 @@ def _finished_groups(states: Any) -> dict[Hashable, EigenspaceModel]:
 
 
 def _apply(rows: Any, source: Any, method: str, block_id: Any = None) -> Any:
-    with _named(None if block_id is None else str(block_id[0])):
+    with in_partition(None if block_id is None else str(block_id[0])):
         return np.asarray(getattr(source, method)(rows), dtype=np.float64)
 
 
@@ -439,7 +428,7 @@ def _apply_frame(
 ) -> Any:
     import pandas as pd
 
-    with _named(_name(partition_info)):
+    with in_partition(_name(partition_info)):
         found = getattr(source, method)(part)
         if columns is None:
             return pd.Series(found, index=part.index)

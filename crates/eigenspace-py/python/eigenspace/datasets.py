@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._core import EigenspaceError
 from ._errors import with_hint
 from ._interrupt import LONG, interruptibly
-from ._rows import whole_of
 from ._warn import warn
 
 __all__ = ["Images", "load_images", "load_orl"]
@@ -137,12 +137,17 @@ def size_of(size: Any, name: str = "resize") -> tuple[int, int] | None:
     """Return a width and height, or None."""
     if size is None:
         return None
+    hint = f"pass, for example, {name}=(92, 112)"
     try:
         width, height = size
     except (TypeError, ValueError):
-        error = TypeError(f"invalid {name}={size!r}: expected (width, height)")
-        raise with_hint(error, "pass for example (92, 112)") from None
-    return whole_of(width, f"width in {name}"), whole_of(height, f"height in {name}")
+        raise with_hint(TypeError(f"invalid {name}={size!r}: expected (width, height)"), hint) from None
+    for side, value in (("width", width), ("height", height)):
+        is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not is_whole or value < 1:
+            words = f"invalid {side} {value!r} in {name}={size!r}: expected an integer of at least 1"
+            raise with_hint(EigenspaceError(words) if is_whole else TypeError(words), hint)
+    return int(width), int(height)
 
 
 def images_of(read: dict[str, Any], resize: tuple[int, int] | None) -> Images:

@@ -30,8 +30,18 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._core import Recognizer as Native
-from ._errors import refusal, with_hint
-from ._faces_images import given_images, is_path, no_names, people_in, pixels_of, read_people, shape_of
+from ._errors import counted, refusal, with_hint
+from ._faces_images import (
+    given_images,
+    is_path,
+    no_names,
+    not_resized,
+    people_in,
+    pixels_of,
+    read_people,
+    shape_of,
+    warn_if_scaled,
+)
 from ._faces_results import Candidate, Evaluation, Match, Rate, Rates, Recognition, Step
 from ._faces_settings import SETTINGS, settings_of
 from ._interrupt import LONG, interruptibly
@@ -114,7 +124,8 @@ class Recognizer:
             read = interruptibly(lambda: _core.read_images(files, size, self._core), LONG)
             rows = images_of(read, size).rows
         else:
-            rows = images.rows if isinstance(images, Images) else pixels_of(images)
+            not_resized(resize)
+            rows = images.rows if isinstance(images, Images) else self._pixels(images)
         return [
             Recognition(
                 person,
@@ -149,22 +160,25 @@ class Recognizer:
         resize : (width, height) that images from files are resized to
         """
         if person is not None:
-            person = word_of(person, "person")
+            person = word_of(person, "person", "s1")
         if is_path(images):
             no_names(people, names)
             files, size = paths_of(images), size_of(resize)
             read = interruptibly(lambda: _core.read_more(files, self._core, person, size), LONG)
             given = images_of(read, size)
         else:
-            given = given_images(images, people, names, person, self._next_number)
+            not_resized(resize)
+            given = given_images(images, people, names, person, self._next_number, self._core.features)
+            if not isinstance(images, Images):
+                warn_if_scaled(given.rows, self._core.settings["depth"])
         rows, owners, titles = given.rows, people_in(given), list(given.names)
         return self._of(interruptibly(lambda: self._core.enroll(rows, owners, titles), LONG))
 
     def forget(self, person: str, image: str | None = None) -> Recognizer:
         """Return the recognizer as if it had never seen a person, or one image of a person."""
-        word_of(person, "person")
+        word_of(person, "person", "s1")
         if image is not None:
-            word_of(image, "image")
+            word_of(image, "image", "1.pgm")
         return self._of(interruptibly(lambda: self._core.forget(person, image), LONG))
 
     def with_settings(self, **settings: Any) -> Recognizer:
@@ -223,7 +237,13 @@ class Recognizer:
 
     def image(self, person: str, image: str) -> NDArray[np.float64]:
         """Return an enrolled image, reconstructed from its scores."""
-        return self._core.image(word_of(person, "person"), word_of(image, "image"))
+        return self._core.image(word_of(person, "person", "s1"), word_of(image, "image", "1.pgm"))
+
+    def _pixels(self, images: Any) -> NDArray[np.float64]:
+        """Return rows of pixels that are in memory, with a warning if they seem to be scaled."""
+        rows = pixels_of(images, self._core.features)
+        warn_if_scaled(rows, self._core.settings["depth"])
+        return rows
 
     def _next_number(self, person: str) -> int:
         """Return the number after the largest one among the names of a person's images."""
@@ -236,9 +256,9 @@ class Recognizer:
         return Recognizer.from_bytes, (self.to_bytes(),)
 
     def __repr__(self) -> str:
-        settings = self._core.settings
+        settings, people = self._core.settings, len(self.people)
         return (
-            f"Recognizer({len(self.people)} people, {len(self.images)} images, "
+            f"Recognizer({people} {'person' if people == 1 else 'people'}, {counted(len(self.images), 'image')}, "
             f"{settings['classifier']}, {settings['metric']})"
         )
 

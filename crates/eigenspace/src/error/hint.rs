@@ -51,7 +51,7 @@ impl Error {
             Self::ImageDepth { .. } => "use 8 for values up to 255, and 16 for values up to 65535".into(),
             Self::MetadataTooLarge { .. } => "shorten or leave out feature names, component labels or values".into(),
             Self::CenteringDiffers => "fit both models with centering, or both without".into(),
-            Self::OptionsDiffer => "make all accumulators with the same options".into(),
+            Self::OptionsDiffer { .. } => "make all accumulators with the same options".into(),
             Self::OrderMatters { .. } => "leave the option out, or use a stream, which absorbs the rows in one order".into(),
             Self::NothingAbsorbed => "absorb at least one row, or merge an accumulator that has rows".into(),
             Self::Partition { source, .. } => match **source {
@@ -60,6 +60,7 @@ impl Error {
                 }
                 ref source => return source.hint(),
             },
+            Self::Partitions { source, .. } => return source.hint(),
             Self::NoModels => "pass at least one model".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),
             Self::InvalidShare { value, rule: true } => {
@@ -76,10 +77,12 @@ impl Error {
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Zero { .. } => "use 1 or more, or leave out the setting to use its default".into(),
             Self::UnknownWord { what: "truncation rule", .. } => "use, for example, rank:100, energy:0.99, tolerance:1e-6 or fd:100".into(),
+            Self::UnknownWord { what: "forgetting rule", .. } => "use, for example, half-life:500".into(),
             Self::UnknownWord { .. } => "check the spelling".into(),
             Self::MemoryBudget { .. } => "allow more memory, pass fewer rows at a time, or keep fewer directions".into(),
             Self::Device(error) => error.hint(),
-            Self::ZeroDirection | Self::CountOverflow => return None,
+            Self::ZeroDirection => "pass a direction with an entry that is not 0".into(),
+            Self::CountOverflow => return None,
         };
         Some(text)
     }

@@ -33,7 +33,6 @@ use crate::io::FormatError;
 use crate::io::atomic::AtomicFile;
 use crate::io::file;
 use crate::io::format;
-use crate::io::header::KEY;
 use crate::io::tensors::{Tensor, floats, floats_of, integers_of, shape_of};
 use crate::model::eigenspace_model::EigenspaceModel;
 
@@ -63,7 +62,10 @@ impl Recognizer {
     }
 
     /// Writes the file atomically, as [`EigenspaceModel::save`](crate::EigenspaceModel::save) does.
+    /// It may replace a model or another recognizer.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        file::check_replaceable(path)?;
         Ok(AtomicFile::write(path, &self.to_bytes())?)
     }
 
@@ -188,12 +190,6 @@ pub fn load_model(path: impl AsRef<Path>) -> Result<(EigenspaceModel, Option<Pix
     let pixels = |faces| serde_json::from_value(faces).map(|Transformed { pixels }| pixels);
     let pixels = faces.map(pixels).transpose().map_err(|_| broken(FormatError::Metadata { key: "pixels" }))?;
     Ok((model, pixels))
-}
-
-/// Whether a file is a recognizer. Only its header is read, so its tensors may be broken.
-pub fn is_recognizer(path: &Path) -> bool {
-    let header = file::header(path, KEY).and_then(|header| serde_json::from_str::<Value>(&header).ok());
-    header.is_some_and(|header| header.get("faces").is_some())
 }
 
 fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {

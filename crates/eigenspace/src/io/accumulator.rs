@@ -16,6 +16,7 @@ use safetensors::tensor::{Dtype, SafeTensors};
 use serde_json::{Value, json};
 
 use crate::io::error::{Error, FormatError};
+use crate::io::file_kind::ACCUMULATOR as KEY;
 use crate::io::header::{Summed, components_of, flag_of, sealed, setting_of, unsealed};
 use crate::io::tensors::{
     self, Tensor, bound_of, bound_tensors, bytes_of_rows, check_moments, floats, floats_of, integer_of, integers_of,
@@ -37,8 +38,6 @@ use crate::stream::state::EngineState;
 
 /// The version that is written, and the only one that is read.
 const VERSION: u64 = 2;
-/// The key in the metadata of the safetensors header.
-const KEY: &str = "eigenspace.accumulator";
 /// The products of two features agree with the scatter of each up to this share, or up to the
 /// square of a tiny number.
 const PRODUCT_TOLERANCE: f64 = 1e-6;

@@ -59,6 +59,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A model would replace a file that is something else.
+    #[error("cannot write a model to `{path}`: {}", occupied(*recognizer), path = printable_path(path))]
+    Occupied {
+        /// The file.
+        path: PathBuf,
+        /// Whether it is a recognizer.
+        recognizer: bool,
+    },
     /// Nothing was given to read rows from.
     #[error("cannot read rows: no input was given")]
     NoInputs,
@@ -114,7 +122,7 @@ pub enum FormatError {
     OtherFile {
         /// What it is.
         kind: FileKind,
-        /// What it should be: `model` or `recognizer`.
+        /// What it should be: `model`, `recognizer` or `accumulator`.
         expected: &'static str,
     },
     /// A broken header.
@@ -223,6 +231,10 @@ impl Error {
             Self::Source { source, .. } => source.hint(),
             Self::Sink { .. } => Some("use a file name that ends in .npy, .csv, .tsv or .parquet".into()),
             Self::NotAFile { .. } => Some("write to an ordinary file".into()),
+            Self::Occupied { recognizer: true, .. } => Some("choose another file name".into()),
+            Self::Occupied { .. } => {
+                Some("choose another file name, or delete this file first; nothing was changed".into())
+            }
             Self::Changed { .. } => Some("try again with the file as it is now; nothing was written".into()),
             Self::OptionsDiffer { .. } => {
                 Some("pass the options of the interrupted fit, or start again without the checkpoint".into())
@@ -266,6 +278,9 @@ impl FormatError {
             }
             Self::OtherFile { kind: FileKind::Checkpoint, .. } => {
                 "resume the fit and let it finish, then pass the model that it writes"
+            }
+            Self::OtherFile { kind: FileKind::Accumulator, .. } => {
+                "read it with `Accumulator::from_bytes`, and pass the model that `finish` returns"
             }
             Self::OtherFile { kind, .. } if kind.is_image() => "fit a model to images first, and pass its file",
             Self::OtherFile { .. } => "fit a model to these rows first, and pass its file",
@@ -315,6 +330,11 @@ fn file_or_standard(path: &Path, action: &str) -> String {
         "write" => "standard output".into(),
         _ => "standard input".into(),
     }
+}
+
+/// Why a file is not replaced by a model.
+fn occupied(recognizer: bool) -> &'static str {
+    if recognizer { "it is a recognizer, and its people would be lost" } else { "the file exists and is not a model" }
 }
 
 /// What a file should have contained.

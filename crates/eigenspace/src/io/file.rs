@@ -15,13 +15,20 @@ use crate::io::atomic::AtomicFile;
 use crate::io::error::{Error, FormatError};
 use crate::io::file_kind::{FileKind, START};
 use crate::io::format::parse;
+use crate::io::header::KEY;
 use crate::io::tensors::{HEADER_LIMIT, announced_length};
 use crate::model::eigenspace_model::EigenspaceModel;
 
 impl EigenspaceModel {
     /// Writes the file atomically: to a temporary file in the same directory, which is synced and
-    /// then renamed. If anything fails, an existing file is unchanged.
+    /// then renamed. If anything fails, an existing file is unchanged. A model replaces only a
+    /// model: a recognizer and a file of another kind, such as a table, are an error.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        if path.is_file() && is_recognizer(path) {
+            return Err(Error::Occupied { path: path.into(), recognizer: true });
+        }
+        check_replaceable(path)?;
         AtomicFile::write(path, &self.to_bytes())
     }
 
@@ -43,9 +50,35 @@ pub(crate) fn read(path: &Path, expected: &'static str) -> Result<Vec<u8>, Error
         .map_err(|source| Error::File { path: path.into(), source })
 }
 
+/// Fails if a model or a recognizer would replace a file of another kind.
+pub(crate) fn check_replaceable(path: &Path) -> Result<(), Error> {
+    if path.is_file() && begins_like_a_model(path) == Some(false) {
+        return Err(Error::Occupied { path: path.into(), recognizer: false });
+    }
+    Ok(())
+}
+
+/// Whether a file begins with the length of a header in braces; `None` if it is empty or cannot be
+/// read.
+pub fn begins_like_a_model(path: &Path) -> Option<bool> {
+    const LENGTH: usize = 8;
+    let mut start = [0; LENGTH + 1];
+    let mut file = File::open(path).ok()?;
+    if file.metadata().ok()?.len() == 0 {
+        return None;
+    }
+    Some(file.read_exact(&mut start).is_ok() && start[LENGTH] == b'{')
+}
+
+/// Whether a file is a recognizer. Only its header is read, so its tensors may be broken.
+pub fn is_recognizer(path: &Path) -> bool {
+    let header = header(path, KEY).and_then(|header| serde_json::from_str::<Value>(&header).ok());
+    header.is_some_and(|header| header.get("faces").is_some())
+}
+
 /// The entry with this key in the header of a file, of which nothing else is read; `None` if there
 /// is none, or if the file is broken.
-pub(crate) fn header(path: &Path, key: &str) -> Option<String> {
+fn header(path: &Path, key: &str) -> Option<String> {
     let bytes = read_header(&mut File::open(path).ok()?, "model").ok()?.ok()?;
     // The reader of safetensors demands the tensors too.
     let header: Value = serde_json::from_slice(bytes.get(8..)?).ok()?;

@@ -4,6 +4,8 @@ use std::fmt;
 
 /// The first bytes of every checkpoint.
 pub(crate) const CHECKPOINT: &[u8] = b"eigenspace checkpoint ";
+/// The key in the metadata of the safetensors header of every accumulator.
+pub(crate) const ACCUMULATOR: &str = "eigenspace.accumulator";
 /// Number of bytes that are enough to tell.
 pub(crate) const START: usize = 64;
 
@@ -33,6 +35,8 @@ pub enum FileKind {
     Checkpoint,
     /// A model or another safetensors file, in place of text.
     Safetensors,
+    /// The state of an accumulator.
+    Accumulator,
 }
 
 impl FileKind {
@@ -94,6 +98,7 @@ impl fmt::Display for FileKind {
             Self::Text => "a text file",
             Self::Checkpoint => "the checkpoint of a fit that has not ended",
             Self::Safetensors => "a model or another safetensors file",
+            Self::Accumulator => "an accumulator",
         })
     }
 }

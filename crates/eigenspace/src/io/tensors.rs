@@ -14,6 +14,7 @@ use ndarray::{Array1, ArrayView2};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use crate::io::error::FormatError;
+use crate::io::file_kind::{ACCUMULATOR, CHECKPOINT, FileKind};
 use crate::io::header::Summed;
 use crate::model::bound::Bound;
 use crate::model::moments::Moments;
@@ -101,6 +102,13 @@ pub(crate) fn open<'a, T>(
     key: &'static str,
     read: impl FnOnce(&str, &[Summed<'_>]) -> Result<T, FormatError>,
 ) -> Result<(SafeTensors<'a>, T), FormatError> {
+    let other = |kind| {
+        let expected = if key == ACCUMULATOR { "accumulator" } else { "model" };
+        FormatError::OtherFile { kind, expected }
+    };
+    if bytes.starts_with(CHECKPOINT) {
+        return Err(other(FileKind::Checkpoint));
+    }
     let announced = announced_length(bytes)?;
     if announced != bytes.len() as u64 {
         return Err(FormatError::Truncated { expected: announced, found: bytes.len() as u64 });
@@ -108,8 +116,11 @@ pub(crate) fn open<'a, T>(
     let header = |error: safetensors::SafeTensorError| FormatError::Header(error.to_string());
     let file = SafeTensors::deserialize(bytes).map_err(header)?;
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(header)?;
-    let missing = || FormatError::Metadata { key };
-    let text = metadata.metadata().as_ref().and_then(|map| map.get(key)).ok_or_else(missing)?;
+    let entry = |key| metadata.metadata().as_ref().and_then(|map| map.get(key));
+    let text = entry(key).ok_or_else(|| match entry(ACCUMULATOR) {
+        Some(_) => other(FileKind::Accumulator),
+        None => FormatError::Metadata { key },
+    })?;
     let mut tensors = file.tensors();
     tensors.sort_by(|a, b| a.0.cmp(&b.0));
     let parts: Vec<Summed<'_>> =

@@ -133,6 +133,11 @@ impl Accumulator {
         Ok(())
     }
 
+    /// The name of the partition, if it has one.
+    pub fn partition(&self) -> Option<&str> {
+        self.partition.as_deref()
+    }
+
     /// Adds the rows of another accumulator with the same options. If `other` is empty, nothing
     /// changes; if `self` is empty, it becomes a copy of `other`.
     ///
@@ -146,13 +151,13 @@ impl Accumulator {
             (self.options, self.metadata, self.stream) = (options, metadata, stream);
             return Ok(());
         };
-        if own.features() != theirs.features() {
-            return Err(Error::FeatureMismatch { left: own.features(), right: theirs.features() });
-        }
-        self.metadata.check_feature_names(other.metadata.feature_names().unwrap_or_default())?;
-        if self.options != other.options {
-            return Err(Error::OptionsDiffer);
-        }
+        let same_features = match (own.features(), theirs.features()) {
+            (left, right) if left != right => Err(Error::FeatureMismatch { left, right }),
+            _ => self.metadata.check_feature_names(other.metadata.feature_names().unwrap_or_default()),
+        };
+        same_features
+            .map_err(|error| error.between_partitions(self.partition.as_deref(), other.partition.as_deref()))?;
+        self.options.check_same(&other.options)?;
         linalg::inside(|| own.merge_stream(theirs))?;
         self.metadata = self.metadata.shared_with(&other.metadata);
         Ok(())

@@ -43,7 +43,11 @@ impl EigenspaceStream {
                 let before = std::mem::replace(&mut self.state.buffer, merged);
                 self.append_pending(&before)
             }
-            _ => Err(Error::OptionsDiffer),
+            _ => Err(Error::OptionsDiffer {
+                option: "engine",
+                left: self.plan().engine.to_string(),
+                right: other.plan().engine.to_string(),
+            }),
         }
     }
 

@@ -127,6 +127,29 @@ impl FitOptions {
         self
     }
 
+    /// Fails if an option differs from that of other accumulators. These compute on one device.
+    pub(crate) fn check_same(&self, other: &Self) -> Result<(), Error> {
+        let default = || "the default".to_owned();
+        let values = |options: &Self| {
+            let Self { components, max_rank, truncation, engine, block_rows, forgetting, .. } = options;
+            let Self { missing, about_origin, standardize, weight_kind, device: _, .. } = options;
+            [
+                ("n_components", components.to_string()),
+                ("max_rank", max_rank.map_or_else(default, |rank| rank.to_string())),
+                ("truncation", truncation.to_string()),
+                ("engine", engine.to_string()),
+                ("block_rows", block_rows.map_or_else(default, |rows| rows.to_string())),
+                ("forgetting", forgetting.to_string()),
+                ("missing", missing.to_string()),
+                ("centered", (!about_origin).to_string()),
+                ("standardize", standardize.to_string()),
+                ("weight_kind", weight_kind.to_string()),
+            ]
+        };
+        let differing = values(self).into_iter().zip(values(other)).find(|(left, right)| left != right);
+        differing.map_or(Ok(()), |((option, left), (_, right))| Err(Error::OptionsDiffer { option, left, right }))
+    }
+
     /// The moments of zero rows.
     pub(crate) fn nothing(&self, features: usize) -> Moments {
         Moments::empty(features).about(self.about_origin).weighing(self.weight_kind)

@@ -322,10 +322,19 @@ fn accumulators_that_do_not_fit_together_are_refused_and_stay_as_they_are() {
     let bytes = whole.to_bytes();
     let narrow = accumulated(&options, rows.slice(s![.., ..3]));
     assert!(matches!(whole.merge(&narrow), Err(Error::FeatureMismatch { left: 4, right: 3 })));
-    for other in [options.clone().components(3), options.clone().centered(false), options.clone().block_rows(7)] {
+    for (other, option) in [
+        (options.clone().components(3), "n_components is 2 in one and 3 in the other"),
+        (options.clone().centered(false), "centered is true in one and false in the other"),
+        (options.clone().block_rows(7), "block_rows is the default in one and 7 in the other"),
+    ] {
         let error = whole.merge(&accumulated(&other, rows.view())).unwrap_err();
-        assert!(matches!(error, Error::OptionsDiffer) && error.hint().is_some(), "{error}");
+        assert!(matches!(error, Error::OptionsDiffer { .. }) && error.hint().is_some(), "{error}");
+        assert!(error.to_string().ends_with(&format!("different options: {option}")), "{error}");
     }
+    // Two partitions with names.
+    let error = whole.clone().with_partition("p1").merge(&narrow.clone().with_partition("p2")).unwrap_err();
+    assert_eq!(error.to_string(), "cannot merge partitions `p1` and `p2`: the numbers of features differ: 4 and 3");
+    assert!(error.hint().is_some());
     let named = |names: [&str; 4]| Metadata::new().with_feature_names(names.map(String::from).to_vec());
     let mut one = accumulated(&options, rows.view()).with_metadata(named(["a", "b", "c", "d"])).unwrap();
     let two = accumulated(&options, rows.view()).with_metadata(named(["a", "c", "b", "d"])).unwrap();

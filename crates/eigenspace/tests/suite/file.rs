@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use eigenspace::io::{Error, FormatError};
-use eigenspace::{EigenspaceModel, ImageShape, Metadata, Truncation};
+use eigenspace::{EigenspaceModel, FitOptions, ImageShape, Metadata, Truncation};
 use ndarray::{Array2, ArrayView2};
 use sha2::{Digest, Sha256};
 
@@ -114,6 +114,35 @@ fn only_ordinary_files_are_replaced() {
     assert!(sample().save(&socket).is_err() && sample().save(&dangling).is_err());
     assert!(fs::symlink_metadata(&dangling).unwrap().file_type().is_symlink());
     sample().save(directory.path().join("n".repeat(255))).unwrap();
+}
+
+#[test]
+fn a_model_does_not_replace_a_file_of_another_kind() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("rows.csv");
+    fs::write(&path, "a,b\n1,2\n").unwrap();
+    let error = sample().save(&path).unwrap_err();
+    assert!(matches!(&error, Error::Occupied { path: named, recognizer: false } if *named == path), "{error:?}");
+    assert!(error.hint().is_some());
+    assert_eq!(fs::read(&path).unwrap(), b"a,b\n1,2\n");
+    // An empty file, such as one that was just created, is replaced.
+    fs::write(&path, "").unwrap();
+    sample().save(&path).unwrap();
+}
+
+#[test]
+fn bytes_of_other_kinds_are_named() {
+    let mut accumulator = FitOptions::new().accumulator().unwrap();
+    accumulator.absorb(&Array2::<f64>::zeros((2, 3))).unwrap();
+    let checkpoint = FitOptions::new().stream(3).unwrap().checkpoint("");
+    for (bytes, named) in [
+        (accumulator.to_bytes(), "not a valid model: it is an accumulator"),
+        (checkpoint, "not a valid model: it is the checkpoint of a fit that has not ended"),
+    ] {
+        let error = EigenspaceModel::from_bytes(&bytes).unwrap_err();
+        assert_eq!(error.to_string(), named);
+        assert!(error.hint().is_some());
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
-from .._core import EigenspaceError
+from .._errors import refusal
 from ._figure import BLUE, RULE, axes, checked, equal, remark, settled, zero_lines
 from ._labels import cloud, labels_of
 from ._name_placement import Names
@@ -60,7 +60,7 @@ def biplot(
     called, arrows = source.names(names), source.native.loadings()[:, chosen]
     points = np.empty((0, 2)) if X is None else source.coordinates(X)[:, chosen].astype(np.float64)
     if X is None and labels is not None:
-        raise EigenspaceError("cannot draw labels without rows: pass X as well")
+        raise refusal("cannot draw labels without rows", "pass X as well")
     classes = labels_of(labels, len(points))
 
     factor = 1.0 if X is None else _stretch(points, arrows)

@@ -9,7 +9,7 @@ from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from .._core import EigenspaceError
+from .._errors import refusal
 
 INK, FADED, RULE, PALE = "#222222", "#666666", "#8c8c8c", "#d9d9d9"
 BLUE, VERMILION, NEUTRAL = "#0072b2", "#d55e00", "#a6a6a6"
@@ -24,11 +24,12 @@ def checked(ax: Axes | None, *, space: bool = False) -> Axes | None:
     if ax is None:
         return None
     if not isinstance(ax, Axes):
-        raise EigenspaceError(f"invalid ax: expected the Axes to draw into, found {type(ax).__name__}")
+        words = f"invalid ax: expected the Axes to draw into, found {type(ax).__name__}"
+        raise refusal(words, "pass Axes of matplotlib, or omit ax for a new figure")
     if space and ax.name != "3d":
-        raise EigenspaceError("cannot draw three components into 2-d axes: create them with projection='3d'")
+        raise refusal("cannot draw three components into 2-d axes", "create the axes with projection='3d'")
     if not space and ax.name == "3d":
-        raise EigenspaceError("cannot draw into 3-d axes: pass three components, or 2-d axes")
+        raise refusal("cannot draw two components into 3-d axes", "pass three components, or 2-d axes")
     return ax
 
 
@@ -49,7 +50,8 @@ def gallery(figure: Figure | SubFigure | None, size: tuple[float, float]) -> Fig
         return plt.figure(figsize=size, layout="constrained")
     if not isinstance(figure, Figure | SubFigure):
         found = type(figure).__name__
-        raise EigenspaceError(f"invalid figure: expected the Figure or SubFigure to draw into, found {found}")
+        words = f"invalid figure: expected the Figure or SubFigure to draw into, found {found}"
+        raise refusal(words, "pass a Figure of matplotlib, or omit figure for a new one")
     return figure
 
 

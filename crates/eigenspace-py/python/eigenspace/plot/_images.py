@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
-from .._core import EigenspaceError
+from .._errors import refusal
 from .._rows import array_of, is_sparse
 from ._figure import FADED, gallery
 from ._plot_source import Drawable, PlotSource, at_least_one
@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 SIGNED = "RdBu_r"
 """Blue below zero, red above it."""
 COLUMNS = 8
+STEPS = "pass, for example, k=(5, 10, 20)"
 STRIPS = 20
 """Maximal number of rows in a plot of reconstructions."""
 
@@ -98,7 +99,8 @@ def reconstructions(
     form, steps = _form(shape, source.features), _steps(k, source.reported)
     rows = array_of(source.rows(X))
     if rows.shape[0] > STRIPS:
-        raise EigenspaceError(f"X has {rows.shape[0]} rows, expected at most {STRIPS}: pass a selection such as X[:3]")
+        words = f"X has {rows.shape[0]} rows, expected at most {STRIPS}"
+        raise refusal(words, "pass a selection, for example X[:3]")
     rows = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
     coordinates = source.coordinates(X)
     again = [_first(source, coordinates, step) for step in steps]
@@ -137,9 +139,9 @@ def _steps(k: Sequence[int] | int, reported: int) -> list[int]:
     try:
         wanted = [operator.index(step) for step in (k if isinstance(k, Iterable) else [k])]
     except TypeError:
-        raise EigenspaceError(f"invalid k={k!r}: expected numbers of components, such as (5, 10, 20)") from None
+        raise refusal(f"invalid k={k!r}: expected numbers of components", STEPS) from None
     if not wanted or min(wanted) < 0:
-        raise EigenspaceError(f"invalid k={k!r}: expected numbers of components >= 0, such as (5, 10, 20)")
+        raise refusal(f"invalid k={k!r}: expected numbers of components >= 0", STEPS)
     return list(dict.fromkeys(min(step, reported) for step in wanted))
 
 
@@ -148,15 +150,16 @@ def _form(shape: tuple[int, ...], features: int) -> tuple[int, ...]:
     try:
         form = tuple(operator.index(side) for side in shape)
     except TypeError:
-        raise EigenspaceError(f"invalid shape={shape!r}: expected (height, width)") from None
+        words = f"invalid shape={shape!r}: expected (height, width)"
+        raise refusal(words, "pass, for example, shape=(112, 92)") from None
     if len(form) == 2 and form[0] * form[1] * 3 == features:
         form = (*form, 3)
     good = len(form) == 2 or (len(form) == 3 and form[2] in (1, 3))
     if not good or min(form) < 1 or np.prod(form, dtype=object) != features:
         sides = " × ".join(str(side) for side in form)
-        raise EigenspaceError(
-            f"invalid shape of {sides}: expected (height, width) with as many pixels as the model has features "
-            f"({features}), or a third of that for color images"
+        raise refusal(
+            f"invalid shape of {sides}: the model has {features} features",
+            "pass (height, width) with as many pixels as features, or a third of that for color images",
         )
     return form if form[-1] == 3 and len(form) == 3 else form[:2]
 

@@ -14,7 +14,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
 from numpy.typing import NDArray
 
-from .._core import EigenspaceError
+from .._errors import counted, refusal
 from ._figure import BLUE, NEUTRAL, VERMILION, remark
 
 LISTED = 20
@@ -61,9 +61,11 @@ def labels_of(labels: Any, n: int) -> Labels:
     title = name if isinstance(name, str) else None
     array = np.asarray(labels)
     if array.ndim != 1:
-        raise EigenspaceError(f"the labels have {array.ndim} dimensions, expected one label for each row")
+        words = f"the labels have {counted(array.ndim, 'dimension')}, expected one label for each row"
+        raise refusal(words, "pass a list or a 1-d array")
     if len(array) != n:
-        raise EigenspaceError(f"expected {n} labels, one for each row; found {len(array)}")
+        words = f"expected {counted(n, 'label')}, one for each row; found {len(array)}"
+        raise refusal(words, "pass a label for each row of X")
     values = _numbers(array)
     if values is not None:
         present = np.unique(values[np.isfinite(values)])

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from .._core import EigenspaceError
+from .._errors import counted, refusal
 from ._figure import FADED, HALO, INK, VERMILION, axes, checked, settled
 from ._labels import Labels, cloud, labels_of, legend
 from ._name_placement import Names
@@ -59,7 +59,8 @@ def monitor(
     limits = np.array(source.core.limits(confidence))
     classes = labels_of(labels, len(readings))
     if names is not None and len(names) != len(readings):
-        raise EigenspaceError(f"expected {len(readings)} names, one for each row; found {len(names)}")
+        words = f"expected {counted(len(readings), 'name')}, one for each row; found {len(names)}"
+        raise refusal(words, "pass a name for each row of X, or omit names")
     if source.core.n_components == source.core.rank and source.core.certificate().is_exact:
         text = "every direction is a component, so Q is only rounding error: pass a smaller n_components"
         warnings.warn(text, UserWarning, stacklevel=2)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import EigenspaceError
 from .._core import View as NativeView
+from .._errors import counted, refusal
 from .._model import EigenspaceModel
-from .._rows import array_of
+from .._rows import ROWS, array_of
 from .._view import View
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Drawable: TypeAlias = Union[EigenspaceModel, "Estimator"]
+
+_AXES = "pass, for example, components=(0, 1)"
 
 
 class PlotSource:
@@ -38,13 +40,16 @@ class PlotSource:
             self.native = self.view.native
         else:
             what = of.__name__ if isinstance(of, type) else type(of).__name__
-            raise EigenspaceError(f"cannot draw {what}: expected a fitted eigenspace estimator or a model")
+            words = f"cannot draw {what}: expected a fitted eigenspace estimator or a model"
+            raise refusal(words, "fit one first, for example with EigenspaceModel.fit")
         self.of = of
         self.features = self.core.features
         if self.core.count == 0:
-            raise EigenspaceError("cannot draw a model without rows: add some with `update`")
+            raise refusal("cannot draw a model without rows", "add some with `update`")
         if self.core.rank == 0:
-            raise EigenspaceError("cannot draw a model without components: its rows do not vary")
+            raise refusal(
+                "cannot draw a model without components: its rows do not vary", "fit it on rows that are not all equal"
+            )
 
     @property
     def mean(self) -> Floats:
@@ -65,9 +70,10 @@ class PlotSource:
         """Return the rows unchanged after checking their shape."""
         found = array_of(X).shape
         if found[1] != self.features:
-            raise EigenspaceError(f"X has {found[1]} columns, but the model has {self.features} features")
+            words = f"X has {counted(found[1], 'column')}, but the model has {counted(self.features, 'feature')}"
+            raise refusal(words, "pass the columns that the model was fitted on")
         if found[0] == 0:
-            raise EigenspaceError("X has no rows, expected at least 1")
+            raise refusal("X has no rows, expected at least 1", ROWS)
         return X
 
     def coordinates(self, X: Any) -> NDArray[Any]:
@@ -95,18 +101,17 @@ class PlotSource:
         try:
             chosen = [operator.index(component) for component in components]
         except TypeError:
-            what = "expected indices of components, such as (0, 1)"
-            raise EigenspaceError(f"invalid components={components!r}: {what}") from None
+            words = f"invalid components={components!r}: expected indices of components"
+            raise refusal(words, _AXES) from None
         if len(chosen) not in numbers:
             wanted = " or ".join(str(number) for number in numbers)
-            what = f"expected {wanted} components, such as (0, 1), found {len(chosen)}"
-            raise EigenspaceError(f"invalid components={components!r}: {what}")
+            what = f"expected {wanted} components, found {len(chosen)}"
+            raise refusal(f"invalid components={components!r}: {what}", _AXES)
         for component in chosen:
             if not 0 <= component < self.reported:
-                last = f"0 to {self.reported - 1}" if self.reported > 1 else "only 0"
-                raise EigenspaceError(
-                    f"invalid component {component}: the model has {self.reported}, counted from 0 ({last})"
-                )
+                words = f"invalid component {component}: the model has {self.reported}, counted from 0"
+                last = f"numbers from 0 to {self.reported - 1}" if self.reported > 1 else "only 0"
+                raise refusal(words, f"pass {last}")
         return chosen
 
     def title(self, component: int) -> str:
@@ -118,13 +123,15 @@ class PlotSource:
         if names is None:
             names = getattr(self.of, "feature_names_in_", None)
         elif isinstance(names, str):
-            raise EigenspaceError(f"invalid names={names!r}: expected a list with a name for each feature")
+            words = f"invalid names={names!r}: expected a list with a name for each feature"
+            raise refusal(words, "pass, for example, names=['a', 'b'], or omit names")
         if names is None:
             names = self.of.feature_names if isinstance(self.of, EigenspaceModel) else None
         if names is None:
             return [f"c{j}" for j in range(self.features)]
         if len(names) != self.features:
-            raise EigenspaceError(f"expected {self.features} names, one for each feature; found {len(names)}")
+            words = f"expected {counted(self.features, 'name')}, one for each feature; found {len(names)}"
+            raise refusal(words, "pass a name for each feature, or omit names")
         return [str(name) for name in names]
 
 
@@ -141,7 +148,7 @@ def at_least_one(value: int | None, name: str) -> int | None:
     try:
         number = operator.index(value)
     except TypeError:
-        raise EigenspaceError(f"invalid {name}={value!r}: expected an integer") from None
+        raise refusal(f"invalid {name}={value!r}: expected an integer", "pass 1 or more") from None
     if number < 1:
-        raise EigenspaceError(f"invalid {name}={number}: expected at least 1")
+        raise refusal(f"invalid {name}={number}: expected at least 1", "pass 1 or more")
     return number

@@ -88,6 +88,10 @@ fn a_recognizer_round_trips() {
     let again = Recognizer::load(&path).unwrap();
     assert_eq!(again, sample());
     assert_eq!(again.to_bytes(), std::fs::read(&path).unwrap());
+    // A model does not replace it: the people would be lost.
+    let error = again.model().save(&path).unwrap_err();
+    assert!(matches!(error, io::Error::Occupied { recognizer: true, .. }), "{error}");
+    assert_eq!(again.to_bytes(), std::fs::read(&path).unwrap());
     // It goes on from there as it would have.
     let more = Album::new(2, 2, 2, 12);
     let (one, two) = (again.forget("p1").unwrap(), sample().forget("p1").unwrap());
