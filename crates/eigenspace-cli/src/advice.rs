@@ -330,7 +330,7 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
             format!("if the model does not need these columns, leave them out with {exclude}")
         }
         // The cells above are numbers.
-        SourceError::NotANumber { row: 1.., column, text, needed, .. } => {
+        SourceError::NotANumber { first: false, column, text, needed, .. } => {
             let correct = correct(text);
             match needed {
                 Needed::ByRequest => format!("{correct}; if the model does not need the column, leave it out of --columns"),

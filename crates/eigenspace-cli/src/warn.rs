@@ -90,7 +90,8 @@ fn of_unmet_share(model: &EigenspaceModel, requested: f64) {
 /// How to get a smaller error bound.
 pub(crate) fn remedy(model: &EigenspaceModel) -> String {
     let (features, rank) = (model.features(), model.rank());
-    if model.feature_scatter().sum() < SMALL_SCATTER {
+    // A single row has no variance, however large its numbers are.
+    if model.feature_scatter().sum() < SMALL_SCATTER && model.count() > 1 {
         return "multiply all columns by the same large factor: the squares of such small numbers round to zero or \
                 lose digits"
             .to_owned();

@@ -137,10 +137,10 @@ pub enum SourceError {
     #[error("its rows have no columns")]
     NoColumns,
     /// A list of another length than the first in its column.
-    #[error("{place}, column {column}: the list has {}, expected {expected}", if *found == 1 { "1 number".into() } else { format!("{found} numbers") }, column = printable(column))]
+    #[error("row {row}, column {column}: the list has {}, expected {expected}", if *found == 1 { "1 number".into() } else { format!("{found} numbers") }, column = printable(column))]
     ListLength {
-        /// The row.
-        place: Place,
+        /// The row, from 0.
+        row: u64,
         /// The column.
         column: String,
         /// Length of the first list.
@@ -260,8 +260,8 @@ pub enum SourceError {
     NotANumber {
         /// Line, from 1.
         line: u64,
-        /// The row, from 0, not counting a header.
-        row: u64,
+        /// Whether it is in the first row, so that no cell above it is a number.
+        first: bool,
         /// The column.
         column: String,
         /// The text.

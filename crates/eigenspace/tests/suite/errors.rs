@@ -184,7 +184,7 @@ fn names_in_errors_cannot_give_orders_to_a_terminal() {
         SourceError::NoArray { key: evil.clone(), available: list.clone() },
         SourceError::NotANumber {
             line: 1,
-            row: 0,
+            first: true,
             column: evil.clone(),
             text: evil.clone(),
             needed: Needed::No,

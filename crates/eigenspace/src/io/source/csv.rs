@@ -171,7 +171,7 @@ impl Text {
         let others = self.choice.features.iter().filter(|&&other| other != column && with_text[other]);
         SourceError::NotANumber {
             line: self.lines.line(),
-            row: self.row.saturating_sub(1),
+            first: self.row <= 1,
             column: self.name(column),
             text,
             needed: self.options.needed(self.names.as_ref().map(|names| names[column].as_str())),

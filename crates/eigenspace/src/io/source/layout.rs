@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::io::source::array::{Lists, is_label, is_narrow, is_number, numbers};
 use crate::io::source::choice::Choice;
-use crate::io::source::{Columns, Needed, Notice, Place, ReadOptions, SourceError};
+use crate::io::source::{Columns, Needed, Notice, ReadOptions, SourceError};
 use crate::linalg::Real;
 
 /// A file with more columns than this is rejected.
@@ -243,7 +243,7 @@ impl Feature {
             };
             if values.len() != width {
                 return Err(SourceError::ListLength {
-                    place: Place { row: row + place as u64, ..Place::default() },
+                    row: row + place as u64,
                     column: format!("`{}`", self.name),
                     expected: width,
                     found: values.len(),
