@@ -63,6 +63,7 @@ impl FileKind {
     }
 
     /// The kind of a file with these first bytes in place of text; `None` if it may be text.
+    #[cfg(any(feature = "csv", test))]
     pub(crate) fn in_place_of_text(start: &[u8]) -> Option<Self> {
         // Text has no control characters, but its first word may be `PAR1` or `P5`.
         if start.iter().all(is_text) {

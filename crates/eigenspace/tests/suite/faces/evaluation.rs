@@ -52,7 +52,8 @@ fn protocols_that_cannot_be_run() {
     assert_eq!(found.to_string(), "the protocol first-2 needs 3 images of each person, and `b` has 2");
     assert!(matches!(error(Protocol::LeaveOneOut, &["a", "a", "b"]), Error::TooFewImages { .. }));
     for text in ["first-0", "first", "random-x", "all", ""] {
-        assert_eq!(text.parse::<Protocol>().unwrap_err().to_string(), format!("invalid protocol `{text}`"));
+        let found = text.parse::<Protocol>().unwrap_err().to_string();
+        assert!(found.starts_with(&format!("invalid protocol `{text}`: expected ")), "{found}");
     }
 }
 
