@@ -105,7 +105,7 @@ def test_a_recognizer_is_a_model_file_with_the_scores_of_all_images(faces, tmp_p
     path = tmp_path / "faces.safetensors"
     eigenspace("faces", "train", os.environ["EIGENSPACE_ORL"], "-k", K, "-o", path, "--quiet")
     tensors = load_file(path)
-    z, v, mean = tensors["faces.coordinates"], tensors["basis"], tensors["mean"]
+    z, v, mean = tensors["faces.scores"], tensors["basis"], tensors["mean"]
     order = sorted(faces, key=lambda name: [int(part.strip("s.pgm")) for part in name.split("/")])
     x = np.array([faces[name] for name in order])
     np.testing.assert_allclose(mean + z @ v, x, atol=1e-8)
@@ -119,5 +119,5 @@ def test_a_recognizer_is_a_model_file_with_the_scores_of_all_images(faces, tmp_p
     np.testing.assert_allclose(tensors["mean"], left.mean(axis=0), atol=1e-10)
     found = tensors["singular_values"]
     np.testing.assert_allclose(found, s[: found.size], atol=1e-8 * s[0])
-    z = tensors["faces.coordinates"]
+    z = tensors["faces.scores"]
     np.testing.assert_allclose(z @ z.T, centered @ centered.T, atol=1e-8 * s[0] ** 2)

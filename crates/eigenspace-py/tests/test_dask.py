@@ -246,7 +246,7 @@ def test_an_error_names_the_partition_the_row_and_the_column(cluster):
     with pytest.raises(EigenspaceError, match="partition `7`: row 27, column 3: the value is NaN"):
         eigenspace.dask.fit(da.from_array(wrong, chunks=(250, 12)), 3)
     frame = dd.from_pandas(pd.DataFrame(wrong, columns=NAMES), npartitions=12)
-    with pytest.raises(EigenspaceError, match="partition `7`: row 27, column 3: the value is NaN"):
+    with pytest.raises(EigenspaceError, match="partition `7`: row 27, column `c3`: the value is NaN"):
         eigenspace.dask.fit(frame, 3)
 
 

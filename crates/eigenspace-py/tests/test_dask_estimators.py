@@ -71,7 +71,7 @@ def test_partial_fit_after_rows_in_memory_and_with_names():
         fitted.partial_fit(dd.from_pandas(TABLE[NAMES[::-1]], npartitions=3))
     wrong = TABLE.copy()
     wrong.iloc[7, 3] = np.nan
-    with pytest.raises(EigenspaceError, match="partition `0`: row 7, column 3"):
+    with pytest.raises(EigenspaceError, match="partition `0`: row 7, column `c3`"):
         fitted.partial_fit(dd.from_pandas(wrong, npartitions=3))
     assert fitted.model_.to_bytes() == before
 
