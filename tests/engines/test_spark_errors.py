@@ -77,7 +77,7 @@ def test_errors_about_columns_weights_and_groups(spark):
         eigenspace.spark.fit_by(broken, "site", 3, columns=NAMES)
     assert eigenspace.spark.fit(broken, 3, columns=NAMES, missing="skip").count == 2999
     nan = broken.withColumn("c3", F.coalesce(F.col("c3"), F.lit(float("nan"))))
-    words = f"^partition `7, site = '{SITES[1777]}'`: row [0-9]+, column 3: the value is NaN"
+    words = f"^partition `7, site = '{SITES[1777]}'`: row [0-9]+, column `c3`: the value is NaN"
     with pytest.raises(EigenspaceError, match=words):
         eigenspace.spark.fit_by(nan, "site", 3, columns=NAMES)
     weights = broken.withColumn("weight", F.when(F.col("c3").isNotNull(), F.col("weight")))

@@ -97,6 +97,7 @@ impl Opened {
         self.raw().metadata()
     }
 
+    #[cfg(feature = "explore")]
     pub(crate) fn is_recognizer(&self) -> bool {
         self.recognizer.is_some()
     }

@@ -66,7 +66,6 @@ fn command_lines() {
     for words in [
         &["--cluster", "", "SELECT 1"][..],
         &["--cluster", "a:b", "SELECT 1"],
-        &["--cluster", "http://a", "SELECT 1"],
         &["--wait", "x", "SELECT 1"],
         &["executor"],
         &["executor", "--scheduler", "a:1:2"],

@@ -214,6 +214,7 @@ impl Bound {
     }
 
     /// Adds the rounding of means and of the scatter of each feature by a rotation of the rows.
+    #[cfg(feature = "faces")]
     pub(crate) fn rotated(mut self, rounding: Rounding, q: &Array1<f64>) -> Self {
         self.scatter_noise.scaled_add(2.0 * rounding.columns, q);
         self.mean_noise += &q.mapv(|q| rounding.columns * q.sqrt());
