@@ -14,11 +14,6 @@ use crate::inputs::{Inputs, leads_to};
 use crate::progress::Progress;
 use crate::{advice, output, shell, table};
 
-/// Opens the rows that were named, with their weights.
-pub(crate) fn open(data: &[PathBuf], input: &Input) -> anyhow::Result<Box<dyn RowSource>> {
-    Inputs::find(data, input)?.open()
-}
-
 /// Opens rows that must have the columns of a model. Named columns may come in any order.
 pub(crate) fn open_for(
     data: &[PathBuf],

@@ -20,6 +20,7 @@ use crate::explore::shelf::{Made, Shelf};
 use crate::explore::store::RowStore;
 use crate::explore::{browser, watch};
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 use crate::opened::Opened;
 use crate::{memory, output, rows};
 
@@ -123,7 +124,7 @@ fn open_rows(plan: &Plan, shelf: &Shelf) -> anyhow::Result<Option<Loading>> {
     let model = shelf.all().into_iter().next();
     let source = match &model {
         Some(entry) => rows::open_for(&plan.data, &plan.input, entry.opened.metadata(), entry.opened.raw().features())?,
-        None => rows::open(&plan.data, &plan.input)?,
+        None => Inputs::find(&plan.data, &plan.input)?.open()?,
     };
     let columns = source.columns().clone();
     let fit = match model {
