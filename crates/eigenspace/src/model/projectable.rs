@@ -24,8 +24,8 @@ mod sealed {
 }
 
 /// Rows or scores: a view of an array of any [`Element`] type, a reference to such an array,
-/// [`SparseRows`], a [`Block`], or a reference to the [`Values`](crate::io::source::Values) of a
-/// file. The result has their precision. Weights of a block are ignored.
+/// [`SparseRows`], a [`Block`], or a reference to the [`Values`] of a file. The result has their
+/// precision. Weights of a block are ignored.
 ///
 /// ```
 /// use eigenspace::{EigenspaceModel, SparseRows};
