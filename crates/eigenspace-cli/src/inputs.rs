@@ -40,13 +40,9 @@ impl<'a> Inputs<'a> {
         self.data.iter().map(PathBuf::as_path).chain(self.weights())
     }
 
-    /// Says which file of rows was given more than once, because its rows then count as often.
+    /// Says which file of rows was given more than once.
     pub(crate) fn notify_of_repetition(&self) {
-        let mut seen = HashSet::new();
-        let mut files = self.rows.paths().iter().filter(|path| !is_standard_input(path));
-        if let Some(path) = files.find(|path| !seen.insert(std::path::absolute(path).unwrap_or_default())) {
-            output::message(&format!("`{}` was given twice; its rows count twice", path.display()));
-        }
+        notify_of_repetition(self.rows.paths());
     }
 
     /// An error while reading the rows, with a hint about the options; if there is another number of
@@ -134,4 +130,13 @@ impl<'a> Inputs<'a> {
 pub(crate) fn leads_to(file: &Path) -> impl Fn(&Path) -> bool {
     let there = file.canonicalize().ok();
     move |path| there.is_some() && path.canonicalize().ok() == there
+}
+
+/// Says which of these files was given more than once, because its rows then count as often.
+pub(crate) fn notify_of_repetition(paths: &[PathBuf]) {
+    let mut seen = HashSet::new();
+    let mut files = paths.iter().filter(|path| !is_standard_input(path));
+    if let Some(path) = files.find(|path| !seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_path_buf()))) {
+        output::message(&format!("`{}` was given twice; its rows count twice", path.display()));
+    }
 }

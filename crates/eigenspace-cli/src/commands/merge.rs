@@ -9,7 +9,7 @@ use crate::args;
 use crate::commands::inspect;
 use crate::destination::Destination;
 use crate::opened::Opened;
-use crate::{memory, output, rows, table, warn};
+use crate::{inputs, memory, output, rows, table, warn};
 
 /// Merge models of different rows into one model of all rows.
 #[derive(Args)]
@@ -53,9 +53,7 @@ impl Merge {
         };
         let inputs: Vec<&Path> = self.models.iter().map(PathBuf::as_path).collect();
         let destination = Destination::new(&self.output, &inputs)?;
-        if let Some((_, path)) = self.models.iter().enumerate().find(|(i, path)| self.models[..*i].contains(path)) {
-            output::message(&format!("`{}` was given twice; its rows count twice", path.display()));
-        }
+        inputs::notify_of_repetition(&self.models);
         let models = self.models.iter().map(|path| Opened::load(path)).collect::<Result<Vec<_>, _>>()?;
         let first = &models[0];
         for other in &models[1..] {

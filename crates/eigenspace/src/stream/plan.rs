@@ -24,11 +24,13 @@ const SCATTER_LIMIT: usize = 32_768;
 const EXACT_ROWS: usize = 512;
 /// Memory for those rows.
 const EXACT_BYTES: usize = 256 << 20;
-/// Number of rows added to the scatter at a time on a card, and the number of rows per compression there; a block has at most this
-/// number of cells.
+/// [`SCATTER_FEATURES`] on a card.
 const CARD_SCATTER_FEATURES: usize = 4096;
+/// [`SCATTER_ROWS`] on a card.
 const CARD_SCATTER_ROWS: usize = 8192;
+/// Number of rows per compression on a card.
 const CARD_ROWS: usize = 1024;
+/// Largest number of cells of a block on a card.
 const CARD_CELLS: usize = 1 << 27;
 /// If all rows are known in advance, nothing is dropped as long as there are at most this many rows
 /// per feature, the eigenproblem has at most [`MAX_EIGENPROBLEM`] rows, and everything fits in
