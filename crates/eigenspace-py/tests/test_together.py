@@ -138,6 +138,22 @@ def test_memory_mapped_rows_are_read_in_pieces(tmp_path, monkeypatch):
     np.testing.assert_allclose(pca.transform(mapped), whole.transform(X), atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_do_not_depend_on_the_pieces(monkeypatch, dtype):
+    X = np.random.default_rng(3).normal(size=(5000, 30)).astype(dtype)
+    pca = IncrementalPCA(5).fit(X)
+    whole = pca.transform(X)
+    reversed_columns = np.asfortranarray(X)
+    bad = X.copy()
+    bad[4321, 7] = np.nan
+    monkeypatch.setattr("eigenspace._rows.IN_PLACE_CELLS", 30 * 700)
+    for rows in (X, reversed_columns):
+        # One rounding for each of 30 features.
+        np.testing.assert_allclose(pca.transform(rows), whole, atol=30 * np.finfo(dtype).eps * abs(whole).max())
+    with pytest.raises(ValueError, match="row 4321, column 7"):
+        pca.transform(bad)
+
+
 def test_integers_are_worked_on_as_scikit_learn_does():
     X = load_digits().data.astype(np.uint8)
     ours = IncrementalPCA(5).fit(X)

@@ -22,6 +22,8 @@ from ._frames import KINDS, check_kinds
 
 CELLS = 1 << 22
 """Cells in a piece (32 MiB of float64), which limits memory use and lets Ctrl-C act between pieces."""
+IN_PLACE_CELLS = 1 << 26
+"""The same for operations that copy nothing, which can then use all threads for longer."""
 
 TABLE = "pass a table of numbers, with one row for each observation and one column for each feature"
 ROWS = "pass at least one row"
@@ -113,6 +115,12 @@ def unmasked(X: Any) -> Any:
     return np.ma.filled(X.astype(np.float32 if X.dtype == np.float32 else np.float64), np.nan)
 
 
+def is_read_in_place(X: Any) -> bool:
+    """Return whether the native code reads a checked array without a copy."""
+    kind = isinstance(X, np.ndarray) and X.dtype in (np.float64, np.float32) and X.dtype.isnative
+    return kind and X.flags.aligned and not any(stride % X.itemsize for stride in X.strides)
+
+
 def rows_of(X: Any) -> Any:
     """Convert a checked array to the form that the native code expects."""
     if is_sparse(X):
@@ -125,15 +133,19 @@ def rows_of(X: Any) -> Any:
     if X.dtype != np.float32:
         X = np.asarray(X, dtype=np.float64)  # copies only if not already float64
     X = np.asarray(X)  # turns a memory map or a matrix into a plain array
-    if not X.flags.aligned or not X.dtype.isnative or any(stride % X.itemsize for stride in X.strides):
+    if not is_read_in_place(X):
         X = np.array(X, dtype=X.dtype.newbyteorder("="))
     return X
 
 
-def piece_rows(X: Any) -> int:
-    """Return the number of rows in a piece of a checked array."""
+def piece_rows(X: Any, *, in_place: bool = False) -> int:
+    """Return the number of rows in a piece of a checked array.
+
+    If the operation reads rows ``in_place``, a piece can be larger, unless the array has to be converted.
+    """
+    cells = IN_PLACE_CELLS if in_place and is_read_in_place(X) else CELLS
     columns = X.nnz // max(X.shape[0], 1) + 1 if is_sparse(X) else X.shape[1]
-    return max(1, CELLS // max(int(columns), 1))
+    return max(1, cells // max(int(columns), 1))
 
 
 def pieces_of(X: Any, size: int | None = None) -> Iterator[tuple[int, int, Any]]:

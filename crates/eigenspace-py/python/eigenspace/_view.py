@@ -141,7 +141,7 @@ class View:
         Rows with missing cells are filled first, or get NaN scores, depending on ``missing``.
         """
         n, native = X.shape[0], self.on(device)
-        size = piece_rows(X) if device == "cpu" else rows_at_a_time(X)
+        size = piece_rows(X, in_place=missing == "refuse") if device == "cpu" else rows_at_a_time(X)
         if n <= size:
             rows = rows_of(X)
             work = partial(native.project, rows, bool(whiten), missing)

@@ -26,6 +26,8 @@ const MANY_ROWS: usize = 1024;
 /// From this number of rows on, the components are written column by column, as the product reads
 /// them.
 const TURNED_ROWS: usize = 256;
+/// Number of features of the components that are written together.
+const TURNED_AT_A_TIME: usize = 256;
 /// A squared mean of this many times the variance would cost three digits of the scores of sparse
 /// rows.
 const MAX_SPARSE_MEAN_RATIO: f64 = 1e6;
@@ -85,8 +87,7 @@ pub(crate) fn products<E: Element>(
     let basis = if rows.nrows() < TURNED_ROWS {
         E::Work::narrowed(basis)
     } else {
-        let turned = basis.t().mapv(E::Work::narrow);
-        turned.as_standard_layout().into_owned().reversed_axes().into()
+        turned::<E::Work>(basis).reversed_axes().into()
     };
     let near_origin = near_origin && E::as_work(rows).is_some();
     let mean = if near_origin { Cow::Owned(vec![0.0; mean.len()]) } else { linalg::contiguous(mean) };
@@ -134,6 +135,20 @@ pub(crate) fn products<E: Element>(
         block::check(rows, mean.len())?; // names the cell
     }
     fitting(out)
+}
+
+/// The directions in one precision, one per column. Some rows are written at a time, so that they
+/// stay in the cache.
+fn turned<T: Real>(basis: ArrayView2<'_, f64>) -> Array2<T> {
+    let mut turned = Array2::zeros(basis.t().raw_dim());
+    turned.axis_chunks_iter_mut(Axis(0), TURNED_AT_A_TIME).into_par_iter().enumerate().for_each(|(part, mut rows)| {
+        let first = part * TURNED_AT_A_TIME;
+        let entries = linalg::columns_of(basis, first..first + rows.nrows());
+        for (mut column, direction) in rows.columns_mut().into_iter().zip(entries.rows()) {
+            column.iter_mut().zip(direction).for_each(|(to, x)| *to = T::narrow(*x));
+        }
+    });
+    turned
 }
 
 /// The number of rows of a task, which depends on nothing else, so that results do not depend on
