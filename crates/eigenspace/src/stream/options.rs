@@ -58,8 +58,10 @@ impl FitOptions {
     }
 
     /// Largest number of directions that a compression keeps, whatever the truncation rule. The
-    /// default is twice the number of components plus 32; without a number of components, or with a
-    /// truncation rule, it is all. [`Rank::All`] keeps all. The scatter engine ignores it.
+    /// default is twice the number of components plus 32. For a share of variance, that number is
+    /// the one that reaches the share. All directions are kept if all components are reported, or
+    /// if there are both a number of components and a truncation rule. [`Rank::All`] keeps all. The
+    /// scatter engine ignores it.
     pub fn max_rank(mut self, rank: impl Into<Rank>) -> Self {
         self.max_rank = Some(rank.into());
         self
