@@ -107,7 +107,7 @@ WRONG = {
     "max_rank of rows": (lambda x: EigenspaceModel.fit(ROWS, x), ["a", -1, 0, object(), NAN], "rank|max_rank"),
     "truncate": (
         M.truncate,
-        ["a", "rank:x", -1, 0, object(), "energy:2", "tolerance:-1", "fd:0"],
+        [None, True, 2.7, "a", "rank:x", -1, 0, object(), "energy:2", "tolerance:-1", "fd:0"],
         "rank|rule|share|tol",
     ),
     "forget": (M.forget, [None, "0.5", 0, -1, 1.1, NAN, object()], "forgetting|number"),

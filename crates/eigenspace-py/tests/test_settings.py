@@ -95,6 +95,14 @@ def test_the_warning_says_if_directions_were_dropped():
         assert len(IncrementalPCA.from_model(kept, n_components=8).components_) == 8
 
 
+def test_truncate_takes_a_rule_or_a_rank():
+    model = EigenspaceModel.fit(X)
+    assert model.truncate(truncation="rank:3") == model.truncate(truncation=np.int64(3)) == model.truncate(3)
+    assert model.truncate(truncation="none") == model
+    with pytest.raises(TypeError, match="invalid truncation=None: expected a truncation rule or a rank"):
+        model.truncate(None)
+
+
 def test_a_model_that_keeps_fewer_directions_raises_a_warning():
     model = EigenspaceModel.fit(LINE)
     words = "requested 3 components, found only 1: the model keeps no more"

@@ -14,15 +14,11 @@ from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import decomposition, interruptibly
 from ._metadata import described
-from ._minka import dimension
 from ._model import EigenspaceModel
 from ._rows import is_dask, is_sparse, pieces_of, weights_of, word_of
 from ._settings import settings
 from ._stream_state import StreamState
 from ._view import View
-
-WIDE = 1024
-"""With more features than this, a decomposition costs more than a pass over the rows."""
 
 MLE = "mle"
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
@@ -132,9 +128,9 @@ class PCA(Estimator):
             X = self._checked(X, reset=True, least=1)
             rows, features = X.shape
             components = self._components(features)
-            wide = features > WIDE and 2 * rows <= features and not is_sparse(X)
             rank = self._few(rows, features, components, is_sparse(X))
-            if rank is None and wide and isinstance(components, int) and self.method == "auto" and not self.standardize:
+            plain = isinstance(components, int) and self.method == "auto" and not self.standardize
+            if rank is None and plain and Model.is_held(rows, features, is_sparse(X)):
                 view = self._held(X, components, sample_weight)
             else:
                 method, names = word_of(self.method, "method"), self._column_names()
@@ -183,13 +179,9 @@ class PCA(Estimator):
         if rows < features:
             words = f"n_components='mle' is only supported if n_samples >= n_features: {rows} rows, {features} features"
             raise refusal(words, "pass a number, or an explained variance ratio such as 0.95")
-        if model.weight <= 1:
-            return 1
         if self.standardize:
             model = NativeView(model, standardize=True).model()
-        variances = np.zeros(features)
-        variances[: model.rank] = model.all_singular_values() ** 2 / (model.weight - 1)
-        return dimension(variances, model.weight)
+        return interruptibly(model.likeliest_components, 8 * features**2)
 
     def _held(self, X: Any, components: int, sample_weight: ArrayLike | None) -> View:
         """Return the view of a few wide rows, which are kept as they are until all directions are needed."""

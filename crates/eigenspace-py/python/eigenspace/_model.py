@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -32,9 +33,6 @@ from ._settings import components_of, settings
 from ._warn import warn
 
 Floats = NDArray[np.float64]
-
-TALL_CELLS = 1 << 26
-"""Above this many cells, tall arrays are processed in pieces instead of being copied."""
 
 
 class EigenspaceModel:
@@ -92,11 +90,7 @@ class EigenspaceModel:
         metadata = Metadata(names)
         weights = weights_of(weights, X.shape[0])
         rule = _rule(max_rank)
-        cells = X.shape[0] * X.shape[1]
-        # Sparse rows and large tall arrays are added to the scatter matrix in pieces.
-        fits = 0 < X.shape[1] <= 8192 and X.shape[0] > X.shape[1]
-        few = max_rank is not None and Model.iterates(X.shape[0], X.shape[1], max_rank, is_sparse(X))
-        if method == "auto" and fits and not few and (is_sparse(X) or cells > TALL_CELLS):
+        if method == "auto" and Model.is_in_pieces(*X.shape, max_rank, is_sparse(X)):
             stream = Stream(X.shape[1], settings(engine="scatter")).with_metadata(metadata)
             cost = X.shape[1] ** 3
             for start, end, rows in pieces_of(X):
@@ -166,9 +160,9 @@ class EigenspaceModel:
         X = self._rows(X)
         return self._of(refined(self._core, X, weights_of(weights, X.shape[0]), "refuse"))
 
-    def truncate(self, max_rank: int | str) -> EigenspaceModel:
-        """Drop directions: keep at most this many, or follow a rule such as 'energy:0.99'."""
-        rule = max_rank if isinstance(max_rank, str) else _rule(max_rank)
+    def truncate(self, truncation: int | str) -> EigenspaceModel:
+        """Drop directions by a rule such as 'energy:0.99'; an integer is the number of directions to keep."""
+        rule = _truncation_of(truncation)
         return self._of(interruptibly(lambda: self._core.truncate(rule), self.rank * self.n_features))
 
     def forget(self, factor: float) -> EigenspaceModel:
@@ -511,6 +505,19 @@ def _cost(rows: int, core: Model) -> int:
 
 def _rule(max_rank: int | None) -> str:
     return "none" if max_rank is None else f"rank:{whole_of(max_rank, 'max_rank')}"
+
+
+def _truncation_of(truncation: int | str) -> str:
+    """Return the truncation rule, which an integer names by the rank."""
+    if isinstance(truncation, str):
+        return truncation
+    try:
+        if isinstance(truncation, (bool, np.bool_)):
+            raise TypeError
+        return f"rank:{operator.index(truncation)}"
+    except TypeError:
+        error = TypeError(f"invalid truncation={truncation!r}: expected a truncation rule or a rank")
+        raise with_hint(error, "pass a rule such as 'energy:0.99', or the number of directions to keep") from None
 
 
 def refined(core: Model, X: Any, weights: Floats | None, missing: str) -> Model:

@@ -104,7 +104,7 @@ pub enum SourceError {
         problem: String,
     },
     /// Fewer bytes than the header says.
-    #[error("it has {found} bytes, but its header says {expected}")]
+    #[error("it has {} bytes, but its header says {}", grouped(found), grouped(expected))]
     Truncated {
         /// Bytes according to the header.
         expected: u64,
@@ -339,10 +339,12 @@ pub enum SourceError {
         value: f64,
     },
     /// A weight that is negative or not finite.
-    #[error("{place}: the weight is {}", if value.is_nan() { "missing".into() } else { format!("{value}, expected a number from 0 to 1e140") })]
+    #[error("{place}{}: the weight is {}", in_column(column.as_deref()), if value.is_nan() { "missing".into() } else { format!("{value}, expected a number from 0 to 1e140") })]
     Weight {
         /// The row.
         place: Place,
+        /// The column, unless the file has only weights.
+        column: Option<String>,
         /// The weight.
         value: f64,
     },
@@ -380,7 +382,7 @@ pub enum SourceError {
         limit: usize,
     },
     /// A PGM or PPM file whose number of pixels is not width x height.
-    #[error("its header says {expected} bytes of pixels, but it has {found}")]
+    #[error("its header says {} bytes of pixels, but it has {}", grouped(expected), grouped(found))]
     ImageBytes {
         /// Bytes according to width, height and depth.
         expected: u64,
@@ -460,6 +462,11 @@ fn listed(places: &[usize]) -> String {
         Some((last, rest)) => format!("numbers {} and {last}", rest.join(", ")),
         None => String::new(),
     }
+}
+
+/// `, column NAME`, if there are several columns.
+fn in_column(column: Option<&str>) -> String {
+    column.map_or_else(String::new, |column| format!(", column {}", printable(column)))
 }
 
 /// `1 column`, `2 columns`.
