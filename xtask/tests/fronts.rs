@@ -7,13 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files with arithmetic, and why it is not the library's.
-const COMPUTING: [(&str, &str); 9] = [
+const COMPUTING: [(&str, &str); 8] = [
     ("crates/eigenspace-cli/src/commands/compare.rs", "differences between two models, printed by one command"),
     ("crates/eigenspace-cli/src/commands/demo/page.rs", "the curve of one plot"),
     ("crates/eigenspace-cli/src/commands/demo/synthetic.rs", "draws generated faces"),
     ("crates/eigenspace-cli/src/commands/faces/quality.rs", "rounds scores to see what that costs"),
     ("crates/eigenspace-py/python/eigenspace/_measures.py", "the error between any two arrays"),
-    ("crates/eigenspace-py/python/eigenspace/_minka.py", "scikit-learn's n_components='mle'"),
     ("crates/eigenspace-py/python/eigenspace/_model.py", "names a formula in its documentation"),
     ("crates/eigenspace-py/python/eigenspace/plot/_images.py", "the error in a caption"),
     ("crates/eigenspace-py/python/eigenspace/plot/_scree.py", "the cumulative curve of one plot"),

@@ -117,6 +117,19 @@ impl Model {
         eigenspace::internal::is_iterative(rows, features, rank, sparse)
     }
 
+    /// Return the number of components with the largest evidence, of a model with all directions.
+    fn likeliest_components(&self, py: Python<'_>) -> PyResult<usize> {
+        let cells = memory::matrix(self.inner.features(), 8);
+        compute(py, cells, || Ok::<_, Error>(eigenspace::internal::likeliest_components(&self.inner)))
+    }
+
+    /// Return the log evidence of each number of components, each smaller by the same number.
+    fn log_evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let cells = memory::matrix(self.inner.features(), 8);
+        let evidence = compute(py, cells, || Ok::<_, Error>(eigenspace::internal::log_evidence(&self.inner)))?;
+        Ok(evidence.into_pyarray(py))
+    }
+
     /// Read a model from bytes.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {

@@ -9,7 +9,6 @@ from sklearn.decomposition import PCA as Theirs
 from sklearn.decomposition._pca import _assess_dimension
 
 from eigenspace import PCA, IncrementalPCA
-from eigenspace._minka import evidence
 
 RNG = np.random.default_rng(0)
 TALL = RNG.normal(size=(300, 3)) @ RNG.normal(size=(3, 9)) * 2 + RNG.normal(size=(300, 9)) + 5
@@ -47,7 +46,8 @@ def test_mle_is_minkas_choice_as_in_scikit_learn(trial):
     np.testing.assert_allclose(ours.noise_variance_, theirs.noise_variance_, rtol=1e-9)
     variances = Theirs().fit(X).explained_variance_
     truth = [_assess_dimension(variances, rank, n) for rank in range(1, d)]
-    np.testing.assert_allclose(evidence(variances, n) - n * d / 2 * np.log(variances[0]), truth, rtol=1e-9)
+    evidence = ours.model_._core.log_evidence()
+    np.testing.assert_allclose(evidence - n * d / 2 * np.log(variances[0]), truth, rtol=1e-9)
 
 
 def test_mle_finds_the_true_number_of_directions():
@@ -58,6 +58,18 @@ def test_mle_finds_the_true_number_of_directions():
     scaled = X * 10.0 ** np.arange(-5, 5)
     assert PCA("mle", standardize=True).fit(scaled).n_components_ == PCA("mle").fit(X / X.std(axis=0)).n_components_
     assert PCA("mle").fit(TALL[:, :1]).n_components_ == 1
+
+
+def test_mle_counts_frequencies_as_rows_and_only_compares_reliabilities():
+    X, weights = TALL[:80], RNG.integers(1, 4, size=80)
+    expected = Theirs("mle", svd_solver="full").fit(np.repeat(X, weights, axis=0)).n_components_
+    assert PCA("mle").fit(X, sample_weight=weights).n_components_ == expected
+    for factor in (1 / weights.sum(), 1.0, 1e6):
+        weighted = PCA("mle", weight_kind="reliability").fit(X, sample_weight=weights * factor)
+        assert weighted.n_components_ == 3
+    equal = PCA("mle", weight_kind="reliability").fit(X, sample_weight=np.full(80, 1 / 80))
+    truth = PCA("mle").fit(X).model_._core.log_evidence()
+    np.testing.assert_allclose(equal.model_._core.log_evidence(), truth, rtol=1e-9)
 
 
 def test_mle_needs_as_many_rows_as_features_as_in_scikit_learn():

@@ -14,7 +14,6 @@ from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import decomposition, interruptibly
 from ._metadata import described
-from ._minka import dimension
 from ._model import EigenspaceModel
 from ._rows import is_dask, is_sparse, pieces_of, weights_of, word_of
 from ._settings import settings
@@ -183,13 +182,9 @@ class PCA(Estimator):
         if rows < features:
             words = f"n_components='mle' is only supported if n_samples >= n_features: {rows} rows, {features} features"
             raise refusal(words, "pass a number, or an explained variance ratio such as 0.95")
-        if model.weight <= 1:
-            return 1
         if self.standardize:
             model = NativeView(model, standardize=True).model()
-        variances = np.zeros(features)
-        variances[: model.rank] = model.all_singular_values() ** 2 / (model.weight - 1)
-        return dimension(variances, model.weight)
+        return interruptibly(model.likeliest_components, 8 * features**2)
 
     def _held(self, X: Any, components: int, sample_weight: ArrayLike | None) -> View:
         """Return the view of a few wide rows, which are kept as they are until all directions are needed."""

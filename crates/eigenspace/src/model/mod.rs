@@ -9,6 +9,7 @@ pub(crate) mod combined;
 pub(crate) mod decompose;
 pub(crate) mod distance;
 pub(crate) mod eigenspace_model;
+pub(crate) mod evidence;
 pub(crate) mod few_rows;
 pub(crate) mod imputer;
 pub(crate) mod iterative;
