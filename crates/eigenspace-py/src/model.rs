@@ -117,6 +117,19 @@ impl Model {
         eigenspace::internal::is_iterative(rows, features, rank, sparse)
     }
 
+    /// Whether batch PCA adds these rows to a stream in pieces.
+    #[staticmethod]
+    #[pyo3(signature = (rows, features, rank, sparse))]
+    fn is_in_pieces(rows: usize, features: usize, rank: Option<usize>, sparse: bool) -> bool {
+        eigenspace::internal::is_in_pieces(rows, features, rank, sparse)
+    }
+
+    /// Whether a fit of a number of components keeps these rows until all directions are needed.
+    #[staticmethod]
+    fn is_held(rows: usize, features: usize, sparse: bool) -> bool {
+        eigenspace::internal::is_held(rows, features, sparse)
+    }
+
     /// Return the number of components with the largest evidence, of a model with all directions.
     fn likeliest_components(&self, py: Python<'_>) -> PyResult<usize> {
         let cells = memory::matrix(self.inner.features(), 8);

@@ -121,7 +121,7 @@ pub mod internal {
     pub use crate::linalg::RowsOnCard;
     pub use crate::linalg::random::Random;
     pub use crate::model::angles::signs_like;
-    pub use crate::model::batch::is_iterative;
+    pub use crate::model::batch::{is_held, is_in_pieces, is_iterative};
     pub use crate::model::evidence::{likeliest_components, log_evidence};
     pub use crate::model::nearest::{add_squared_differences, nearest};
     pub use crate::printable::{is_printable, printable};

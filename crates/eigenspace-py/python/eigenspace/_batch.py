@@ -20,9 +20,6 @@ from ._settings import settings
 from ._stream_state import StreamState
 from ._view import View
 
-WIDE = 1024
-"""With more features than this, a decomposition costs more than a pass over the rows."""
-
 MLE = "mle"
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
 """scikit-learn's names of its solvers."""
@@ -131,9 +128,9 @@ class PCA(Estimator):
             X = self._checked(X, reset=True, least=1)
             rows, features = X.shape
             components = self._components(features)
-            wide = features > WIDE and 2 * rows <= features and not is_sparse(X)
             rank = self._few(rows, features, components, is_sparse(X))
-            if rank is None and wide and isinstance(components, int) and self.method == "auto" and not self.standardize:
+            held = self.method == "auto" and not self.standardize and Model.is_held(rows, features, is_sparse(X))
+            if rank is None and held and isinstance(components, int):
                 view = self._held(X, components, sample_weight)
             else:
                 method, names = word_of(self.method, "method"), self._column_names()

@@ -34,9 +34,6 @@ from ._warn import warn
 
 Floats = NDArray[np.float64]
 
-TALL_CELLS = 1 << 26
-"""Above this many cells, tall arrays are processed in pieces instead of being copied."""
-
 
 class EigenspaceModel:
     """A PCA model that can be updated, merged and split, and that bounds its own error.
@@ -93,11 +90,7 @@ class EigenspaceModel:
         metadata = Metadata(names)
         weights = weights_of(weights, X.shape[0])
         rule = _rule(max_rank)
-        cells = X.shape[0] * X.shape[1]
-        # Sparse rows and large tall arrays are added to the scatter matrix in pieces.
-        fits = 0 < X.shape[1] <= 8192 and X.shape[0] > X.shape[1]
-        few = max_rank is not None and Model.iterates(X.shape[0], X.shape[1], max_rank, is_sparse(X))
-        if method == "auto" and fits and not few and (is_sparse(X) or cells > TALL_CELLS):
+        if method == "auto" and Model.is_in_pieces(X.shape[0], X.shape[1], max_rank, is_sparse(X)):
             stream = Stream(X.shape[1], settings(engine="scatter")).with_metadata(metadata)
             cost = X.shape[1] ** 3
             for start, end, rows in pieces_of(X):

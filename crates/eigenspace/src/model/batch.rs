@@ -30,6 +30,12 @@ use crate::rows::block::Block;
 const MIN_SCATTER_SHARE: f64 = 1e-8;
 /// Sparse rows with at most this many cells are made dense if an iteration does not converge.
 const MAX_DENSE_FIT_CELLS: usize = 1 << 27;
+/// Rows with more features are not added to a scatter matrix in pieces.
+const MAX_SCATTER_FEATURES: usize = 8192;
+/// Dense rows with more cells are processed in pieces, if there are more rows than features.
+const MAX_WHOLE_CELLS: usize = 1 << 26;
+/// With more features, a decomposition costs more than a pass over the rows.
+const MAX_NARROW_FEATURES: usize = 1024;
 
 /// How batch PCA is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -126,6 +132,23 @@ impl EigenspaceModel {
 pub fn is_iterative(rows: usize, features: usize, rank: usize, sparse: bool) -> bool {
     let wanted = Wanted { converged: rank, kept: rank };
     wanted.is_possible(rows, features) && (sparse || wanted.is_faster(rows, features))
+}
+
+/// Whether a caller that has to convert rows adds them in pieces to a stream with the scatter
+/// engine instead of calling [`EigenspaceModel::fit_with`], which needs all of them converted:
+/// sparse rows and large arrays, if there are more rows than features. The results differ in
+/// rounding. `rank` is the number of directions to keep; `None` for all.
+pub fn is_in_pieces(rows: usize, features: usize, rank: Option<usize>, sparse: bool) -> bool {
+    let few = rank.is_some_and(|rank| is_iterative(rows, features, rank, sparse));
+    let fits = (1..=MAX_SCATTER_FEATURES).contains(&features) && rows > features;
+    fits && !few && (sparse || rows.saturating_mul(features) > MAX_WHOLE_CELLS)
+}
+
+/// Whether a caller that wants a few components first adds the rows to a stream with the factor
+/// engine, which keeps them as they are until all directions are needed: few wide rows, whose
+/// decomposition costs more than a pass over them.
+pub fn is_held(rows: usize, features: usize, sparse: bool) -> bool {
+    !sparse && features > MAX_NARROW_FEATURES && rows.saturating_mul(2) <= features
 }
 
 /// The model by products, if this is asked for or faster, and possible.

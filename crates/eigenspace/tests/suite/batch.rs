@@ -132,3 +132,16 @@ fn the_largest_entry_of_every_component_is_positive() {
         assert!(largest > 0.0);
     }
 }
+
+#[test]
+fn large_or_sparse_rows_are_added_in_pieces_and_few_wide_rows_are_held() {
+    use eigenspace::internal::{is_held, is_in_pieces, is_iterative};
+    let large = 1 << 20;
+    assert!(is_in_pieces(large, 65, None, false) && !is_in_pieces(large, 64, None, false));
+    assert!(is_in_pieces(100, 99, None, true) && !is_in_pieces(100, 100, None, true));
+    assert!(is_in_pieces(large, 8192, None, true) && !is_in_pieces(large, 8193, None, true));
+    assert!(!is_in_pieces(100, 0, None, true));
+    assert!(is_iterative(large, 4000, 3, true) && !is_in_pieces(large, 4000, Some(3), true));
+    assert!(is_held(600, 1200, false) && !is_held(601, 1200, false) && !is_held(600, 1200, true));
+    assert!(is_held(512, 1025, false) && !is_held(512, 1024, false));
+}
