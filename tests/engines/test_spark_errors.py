@@ -68,11 +68,11 @@ def test_errors_about_columns_weights_and_groups(spark):
     table.loc[1777, "c3"] = np.nan
     broken = frame_of(spark, pa.Table.from_pandas(table, preserve_index=False))  # NaN becomes null
     with pytest.raises(
-        EigenspaceError, match=r"^partition `7`: row 27, column 3: the value is null"
+        EigenspaceError, match=r"^partition `7`: row 27, column `c3`: the value is null"
     ):
         eigenspace.spark.fit(broken, 3, columns=NAMES)
     with pytest.raises(
-        EigenspaceError, match=r"^partition `7`: row 27, column 3: the value is null"
+        EigenspaceError, match=r"^partition `7`: row 27, column `c3`: the value is null"
     ):
         eigenspace.spark.fit_by(broken, "site", 3, columns=NAMES)
     assert eigenspace.spark.fit(broken, 3, columns=NAMES, missing="skip").count == 2999

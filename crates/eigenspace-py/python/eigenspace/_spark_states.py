@@ -63,7 +63,7 @@ class Fit:
         """Yield the state of a partition, or a state for each value of the column ``by``; none for no rows."""
         set_threads(self.threads)
         number = partition_number()
-        reader = Reader(f"partition `{number}`", skip=self.options.get("missing") == "skip")
+        reader = Reader(f"partition `{number}`", skip=self.options.get("missing") == "skip", names=self.names)
         states: dict[Any, Accumulator] = {}
         failed, kind = None, None
         for batch in batches:
@@ -117,6 +117,7 @@ class Reader:
     skip: bool = False
     first: int = 0
     width: int | None = None
+    names: list[str] | None = None
 
     def rows(self, column: pa.Array, some: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return an array of these rows, and which of them it contains."""
@@ -158,8 +159,12 @@ class Reader:
         return np.asarray(weights.to_numpy(zero_copy_only=False), dtype=np.float64)
 
     def _refusal(self, row: Any, words: str, hint: str, column: int | None = None) -> EigenspaceError:
-        cell = "" if column is None else f", column {column}"
+        cell = "" if column is None else f", column {self._name(column)}"
         return refusal(f"{self.where}: row {self.first + int(row)}{cell}: {words}", hint)
+
+    def _name(self, column: int) -> str:
+        """Return how errors of the native code call a column: by its name if it has one, or by its number."""
+        return str(column) if self.names is None else f"`{self.names[column]}`"
 
 
 def merged_rows(table: pa.Table) -> pa.Table:
@@ -232,7 +237,7 @@ def projection(model: EigenspaceModel, threads: int | None) -> Callable[[Iterato
     def project(columns: Iterator[pa.Array]) -> Iterator[pa.Array]:
         set_threads(threads)
         view = View(model._core, model.metadata.standardize)
-        reader = Reader(f"partition `{partition_number()}`", width=model.n_features)
+        reader = Reader(f"partition `{partition_number()}`", width=model.n_features, names=model.feature_names)
         for column in columns:
             rows, _ = reader.rows(column, np.arange(len(column)))
             try:

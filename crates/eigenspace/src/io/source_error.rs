@@ -339,10 +339,12 @@ pub enum SourceError {
         value: f64,
     },
     /// A weight that is negative or not finite.
-    #[error("{place}: the weight is {}", if value.is_nan() { "missing".into() } else { format!("{value}, expected a number from 0 to 1e140") })]
+    #[error("{place}{}: the weight is {}", in_column(column.as_deref()), if value.is_nan() { "missing".into() } else { format!("{value}, expected a number from 0 to 1e140") })]
     Weight {
         /// The row.
         place: Place,
+        /// The column, unless the file has only weights.
+        column: Option<String>,
         /// The weight.
         value: f64,
     },
@@ -460,6 +462,11 @@ fn listed(places: &[usize]) -> String {
         Some((last, rest)) => format!("numbers {} and {last}", rest.join(", ")),
         None => String::new(),
     }
+}
+
+/// `, column NAME`, if there are several columns.
+fn in_column(column: Option<&str>) -> String {
+    column.map_or_else(String::new, |column| format!(", column {}", printable(column)))
 }
 
 /// `1 column`, `2 columns`.

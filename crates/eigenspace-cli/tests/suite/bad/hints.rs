@@ -181,7 +181,10 @@ fn weights_of_another_number_of_rows() {
     );
     directory.write("v.csv", "a,b,w\n1,2,65\n2,1,3\n");
     let said = directory.refused("fit v.csv --weight-column w --na 65 -o m -q");
-    assert!(said.err.contains("cause: line 2: the weight is missing\n"), "{said}");
+    assert!(said.err.contains("cause: line 2, column `w`: the weight is missing\n"), "{said}");
+    directory.write("n.csv", "1,2,65\n2,1,3\n");
+    let said = directory.refused("fit n.csv --no-header --weight-column 2 --na 65 -o m -q");
+    assert!(said.err.contains("cause: line 1, column 2: the weight is missing\n"), "{said}");
 }
 
 #[test]

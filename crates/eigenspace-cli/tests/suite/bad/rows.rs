@@ -323,7 +323,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `negative.csv`
-      cause: line 3: the weight is -3, expected a number from 0 to 1e140
+      cause: line 3, column `w`: the weight is -3, expected a number from 0 to 1e140
 
     hint: use a weight of 0 to leave the row out
     ");

@@ -117,7 +117,9 @@ impl Origin {
             crate::Error::NonFinite { row, column, value } | crate::Error::TooLarge { row, column, value, .. } => {
                 SourceError::Value { place: self.place(row), column: columns.name(column), value }
             }
-            crate::Error::InvalidWeight { row, value } => SourceError::Weight { place: self.place(row), value },
+            crate::Error::InvalidWeight { row, value } => {
+                SourceError::Weight { place: self.place(row), column: columns.weight.clone(), value }
+            }
             crate::Error::WidthMismatch { expected, found } => SourceError::ColumnCount { expected, found },
             other => return other.into(),
         };
@@ -146,6 +148,8 @@ pub struct Columns {
     pub numbered: bool,
     /// The number of each column in its table, from 0; empty if all columns are read in order.
     pub numbers: Vec<usize>,
+    /// How a message calls the column of weights, where the table has one.
+    pub weight: Option<String>,
     /// Whether they are the columns of a model, so that none can be left out.
     pub of_model: bool,
     /// The shape of the image that a row holds, where it holds one.
@@ -196,16 +200,20 @@ impl Columns {
     /// name of its own.
     pub fn name(&self, column: usize) -> String {
         let number = self.numbers.get(column).copied().unwrap_or(column);
-        own_name(self.names.as_deref(), column).unwrap_or_else(|| number.to_string())
+        name_or_number(self.names.as_deref(), column, number)
     }
 }
 
-/// The name of a column in quotation marks; `None` if it is empty, or if several columns have it.
-pub(super) fn own_name(names: Option<&[String]>, column: usize) -> Option<String> {
+/// The name of a column in quotation marks; its number if the name is empty, or if several columns
+/// have it.
+pub(super) fn name_or_number(names: Option<&[String]>, column: usize, number: usize) -> String {
     let names = names.unwrap_or_default();
-    let name = names.get(column).filter(|name| !name.is_empty())?;
-    let columns = names.iter().filter(|other| *other == name).count();
-    (columns == 1).then(|| format!("`{name}`"))
+    match names.get(column) {
+        Some(name) if !name.is_empty() && names.iter().filter(|other| *other == name).count() == 1 => {
+            format!("`{name}`")
+        }
+        _ => number.to_string(),
+    }
 }
 
 #[cfg(test)]

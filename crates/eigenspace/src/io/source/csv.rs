@@ -18,7 +18,7 @@ use ndarray::Array2;
 
 use crate::io::error::Error;
 use crate::io::error::{at, of_weights};
-use crate::io::source::block::own_name;
+use crate::io::source::block::name_or_number;
 use crate::io::source::cell::{NoNumber, Notation};
 use crate::io::source::choice::Choice;
 use crate::io::source::diagnosis;
@@ -74,6 +74,7 @@ fn text(reader: Box<dyn Read + Send>, path: &Path, format: Format, options: &Rea
     }
     let plain = Plain::new(&choice, count, &notation, delimiter);
     columns.of_model = options.model_features.is_some();
+    columns.weight = choice.weight.map(|column| name_or_number(names.as_deref(), column, column));
     let options = options.clone();
     Ok(Text { lines, notation, plain, delimiter, count, names, choice, options, columns, held: !has_header, row: 0 })
 }
@@ -237,7 +238,7 @@ impl Text {
 
     /// How a message calls a column of the file.
     fn name(&self, column: usize) -> String {
-        own_name(self.names.as_deref(), column).unwrap_or_else(|| column.to_string())
+        name_or_number(self.names.as_deref(), column, column)
     }
 }
 

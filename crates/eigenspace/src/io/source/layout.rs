@@ -11,6 +11,7 @@ use arrow_schema::{DataType, Fields};
 use rayon::prelude::*;
 
 use crate::io::source::array::{Lists, is_label, is_narrow, is_number, numbers};
+use crate::io::source::block::name_or_number;
 use crate::io::source::choice::Choice;
 use crate::io::source::{Columns, Needed, Notice, ReadOptions, SourceError};
 use crate::linalg::Real;
@@ -31,6 +32,8 @@ pub(super) struct Layout {
     pub(super) label: Option<usize>,
     /// The index of the weights in a batch.
     pub(super) weight: Option<usize>,
+    /// How a message calls the column of weights.
+    weight_name: Option<String>,
     /// Whether all numbers fit in f32.
     pub(super) narrow: bool,
     /// Notices about columns that were left out.
@@ -110,6 +113,7 @@ impl Layout {
             features,
             label: choice.label.map(place),
             weight: choice.weight.map(place),
+            weight_name: choice.weight.map(|column| name_or_number(Some(&names), column, column)),
             decoded,
             narrow,
             notices,
@@ -154,7 +158,8 @@ impl Layout {
                 true => names.extend((0..width).map(|i| format!("{}[{i}]", feature.name))),
             }
         }
-        Ok(Columns { numbers, notices: self.notices.clone(), of_model: self.of_model, ..Columns::named(names) })
+        let (weight, notices) = (self.weight_name.clone(), self.notices.clone());
+        Ok(Columns { numbers, weight, notices, of_model: self.of_model, ..Columns::named(names) })
     }
 
     /// Writes some rows of the batch, of which the first has the number `row` in the file, into

@@ -40,7 +40,7 @@ impl Weighted {
                 Some(block) => {
                     let weights = block.values.to_f64();
                     if let Some((row, &value)) = weights.iter().enumerate().find(|(_, weight)| !is_weight(**weight)) {
-                        let problem = SourceError::Weight { place: block.origin.place(row), value };
+                        let problem = SourceError::Weight { place: block.origin.place(row), column: None, value };
                         return Err(at(block.origin.path.as_ref())(problem));
                     }
                     self.waiting.extend(weights);
