@@ -1,5 +1,7 @@
 //! Why a computation on a GPU is impossible.
 
+use crate::printable::grouped;
+
 /// Why a GPU cannot be used, or why it failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -28,7 +30,7 @@ pub enum DeviceError {
         needed: String,
     },
     /// The GPU has too little free memory.
-    #[error("cannot reserve {needed} bytes on the CUDA device: {free} bytes are free")]
+    #[error("cannot reserve {} bytes on the CUDA device: {} bytes are free", grouped(needed), grouped(free))]
     OutOfMemory {
         /// Bytes that were to be reserved.
         needed: u64,
@@ -42,7 +44,10 @@ pub enum DeviceError {
         reason: String,
     },
     /// An address that is not in the memory of the GPU.
-    #[error("cannot read {bytes} bytes from the CUDA device at address {address:#x}: they are not in its memory")]
+    #[error(
+        "cannot read {} bytes from the CUDA device at address {address:#x}: they are not in its memory",
+        grouped(bytes)
+    )]
     NotOnDevice {
         /// The address.
         address: u64,

@@ -9,7 +9,7 @@ mod hint;
 use std::fmt;
 
 use crate::device_error::DeviceError;
-use crate::printable::printable;
+use crate::printable::{grouped, printable};
 
 /// Why a computation is impossible.
 #[derive(Debug, thiserror::Error)]
@@ -154,7 +154,7 @@ pub enum Error {
         depth: u8,
     },
     /// Metadata that is too large for a model file.
-    #[error("the metadata has {bytes} bytes; the limit is {limit}")]
+    #[error("the metadata has {} bytes; the limit is {}", grouped(bytes), grouped(limit))]
     MetadataTooLarge {
         /// Bytes needed.
         bytes: usize,
@@ -347,7 +347,7 @@ pub enum Error {
     #[error("the row count would exceed 2^64 - 1")]
     CountOverflow,
     /// An operation needs more memory than the caller allows.
-    #[error("cannot {action} within {allowed} bytes of memory: up to {needed} bytes are needed")]
+    #[error("cannot {action} within {} bytes of memory: up to {} bytes are needed", grouped(allowed), grouped(needed))]
     MemoryBudget {
         /// What was to be done: `update the stream` or `read the stream`.
         action: &'static str,

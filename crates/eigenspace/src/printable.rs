@@ -74,7 +74,7 @@ pub(crate) fn printable_path(path: &Path) -> String {
 }
 
 /// A whole number with commas between groups of three digits.
-pub(crate) fn grouped(number: usize) -> String {
+pub(crate) fn grouped(number: impl ToString) -> String {
     let digits = number.to_string();
     let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
     String::from_utf8_lossy(&groups.join(&b","[..])).into_owned()
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn digits_are_in_groups_of_three() {
-        assert_eq!([0, 999, 1000, 10304, 134_217_728].map(grouped), ["0", "999", "1,000", "10,304", "134,217,728"]);
+        assert_eq!([0_u64, 999, 1000, 10304, 134_217_728].map(grouped), ["0", "999", "1,000", "10,304", "134,217,728"]);
     }
 
     #[test]

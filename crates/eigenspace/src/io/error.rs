@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error;
 use crate::io::file_kind::FileKind;
 use crate::io::source_error::SourceError;
-use crate::printable::{printable, printable_path};
+use crate::printable::{grouped, printable, printable_path};
 
 /// The path that stands for standard input and standard output.
 const STANDARD: &str = "-";
@@ -210,7 +210,7 @@ pub enum FormatError {
     #[error("it is not a checkpoint of this version of eigenspace")]
     CheckpointVersion,
     /// The model does not fit in memory.
-    #[error("{bytes} bytes do not fit in memory")]
+    #[error("{} bytes do not fit in memory", grouped(bytes))]
     TooLarge {
         /// Bytes needed.
         bytes: u64,
@@ -348,7 +348,7 @@ fn kind_of_file(problem: &FormatError) -> &'static str {
 
 /// `1 byte`, `2 bytes`.
 fn counted(bytes: u64) -> String {
-    if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") }
+    if bytes == 1 { "1 byte".into() } else { format!("{} bytes", grouped(bytes)) }
 }
 
 /// Describes a file whose length differs from the one in its header.
@@ -356,7 +356,7 @@ fn wrong_length(expected: u64, found: u64) -> String {
     match found {
         0 => "it is empty".into(),
         // If the header itself is cut off, the length of the whole file is unknown.
-        found if found < expected => format!("it has {}, expected at least {expected}", counted(found)),
-        found => format!("it has {}, expected {expected}", counted(found)),
+        found if found < expected => format!("it has {}, expected at least {}", counted(found), grouped(expected)),
+        found => format!("it has {}, expected {}", counted(found), grouped(expected)),
     }
 }

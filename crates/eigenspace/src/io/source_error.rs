@@ -104,7 +104,7 @@ pub enum SourceError {
         problem: String,
     },
     /// Fewer bytes than the header says.
-    #[error("it has {found} bytes, but its header says {expected}")]
+    #[error("it has {} bytes, but its header says {}", grouped(found), grouped(expected))]
     Truncated {
         /// Bytes according to the header.
         expected: u64,
@@ -382,7 +382,7 @@ pub enum SourceError {
         limit: usize,
     },
     /// A PGM or PPM file whose number of pixels is not width x height.
-    #[error("its header says {expected} bytes of pixels, but it has {found}")]
+    #[error("its header says {} bytes of pixels, but it has {}", grouped(expected), grouped(found))]
     ImageBytes {
         /// Bytes according to width, height and depth.
         expected: u64,

@@ -113,6 +113,17 @@ fn one_of_something_is_in_the_singular() {
 }
 
 #[test]
+fn bytes_are_counted_in_groups_of_three_digits() {
+    let budget = Error::MemoryBudget { action: "read the stream", needed: 1_234_567, allowed: 1000 };
+    let text = "cannot read the stream within 1,000 bytes of memory: up to 1,234,567 bytes are needed";
+    assert_eq!(budget.to_string(), text);
+    let large = Error::MetadataTooLarge { bytes: 33_554_433, limit: 33_554_432 };
+    assert_eq!(large.to_string(), "the metadata has 33,554,433 bytes; the limit is 33,554,432");
+    let truncated = eigenspace::io::source::SourceError::Truncated { expected: 1128, found: 999 };
+    assert_eq!(truncated.to_string(), "it has 999 bytes, but its header says 1,128");
+}
+
+#[test]
 fn settings_that_mean_nothing_are_refused() {
     let m = model();
     for share in [0.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {

@@ -9,6 +9,8 @@
 
 use std::io::Read;
 
+use crate::printable::grouped;
+
 /// Largest accepted length. Headers written by numpy have about a hundred bytes; those of
 /// structured arrays, which are rejected anyway, are longer.
 const MAX_HEADER_BYTES: usize = 1 << 20;
@@ -40,7 +42,7 @@ impl Header {
         reader.read_exact(&mut length[..bytes]).map_err(cut)?;
         let length = u32::from_le_bytes(length) as usize;
         if length > MAX_HEADER_BYTES {
-            return Err(format!("its header has {length} bytes"));
+            return Err(format!("its header has {} bytes", grouped(length)));
         }
         let mut text = vec![0; length];
         reader.read_exact(&mut text).map_err(cut)?;

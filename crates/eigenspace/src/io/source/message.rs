@@ -26,6 +26,7 @@ use arrow_schema::Schema;
 
 use crate::io::source::SourceError;
 use crate::io::source::table::guarded;
+use crate::printable::grouped;
 
 /// The name of the format in error messages.
 pub(super) const FORMAT: &str = "Arrow IPC file";
@@ -151,7 +152,11 @@ impl Message {
             let bytes = range.and_then(|range| body.get(range)).ok_or_else(|| malformed("a column is cut short"))?;
             let announced = bytes.first_chunk().map_or(0, |length| i64::from_le_bytes(*length));
             if batch.compression().is_some() && announced / MAX_COMPRESSION_RATIO > bytes.len() as i64 {
-                return Err(malformed(format!("{} bytes cannot unpack to {announced}", bytes.len())));
+                return Err(malformed(format!(
+                    "{} bytes cannot unpack to {}",
+                    grouped(bytes.len()),
+                    grouped(announced)
+                )));
             }
         }
         let mut nodes = batch.nodes().into_iter().flatten();

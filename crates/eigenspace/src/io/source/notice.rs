@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::io::source_error::IMAGE_FORMATS;
-use crate::printable::{first_names, printable};
+use crate::printable::{first_names, grouped, printable};
 
 /// Something to know about the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +83,7 @@ impl fmt::Display for Notice {
             ),
             Self::AfterArray { file, bytes } => {
                 let (unit, were) = if *bytes == 1 { ("byte", "was") } else { ("bytes", "were") };
+                let bytes = grouped(bytes);
                 write!(f, "{bytes} {unit} after the end of the array in `{}` {were} not read", printable(file))
             }
             Self::OtherImages { count, formats } => {
