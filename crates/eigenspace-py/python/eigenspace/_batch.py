@@ -129,8 +129,8 @@ class PCA(Estimator):
             rows, features = X.shape
             components = self._components(features)
             rank = self._few(rows, features, components, is_sparse(X))
-            plain = isinstance(components, int) and self.method == "auto" and not self.standardize
-            if rank is None and plain and Model.is_held(rows, features, is_sparse(X)):
+            held = self.method == "auto" and not self.standardize and Model.is_held(rows, features, is_sparse(X))
+            if rank is None and held and isinstance(components, int):
                 view = self._held(X, components, sample_weight)
             else:
                 method, names = word_of(self.method, "method"), self._column_names()

@@ -90,7 +90,7 @@ class EigenspaceModel:
         metadata = Metadata(names)
         weights = weights_of(weights, X.shape[0])
         rule = _rule(max_rank)
-        if method == "auto" and Model.is_in_pieces(*X.shape, max_rank, is_sparse(X)):
+        if method == "auto" and Model.is_in_pieces(X.shape[0], X.shape[1], max_rank, is_sparse(X)):
             stream = Stream(X.shape[1], settings(engine="scatter")).with_metadata(metadata)
             cost = X.shape[1] ** 3
             for start, end, rows in pieces_of(X):
