@@ -36,7 +36,7 @@ use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice};
 
 use crate::linalg::jacobi;
-use crate::linalg::{self, Eigen};
+use crate::linalg::{self, Eigen, PANEL};
 use crate::model::basis::Basis;
 use crate::model::bound::{Rounding, UNIT};
 use crate::model::moments::Moments;
@@ -312,6 +312,9 @@ impl Turn {
             .indexed_iter()
             .all(|((i, j), x)| (x - f64::from(u8::from(i == j))).abs() <= ORTHONORMALITY_TOLERANCE);
         if orthonormal && lengths.windows(2).into_iter().all(|pair| pair[0] >= pair[1]) {
+            // A direction is longer or shorter than 1 by this, and so is its row of the factor.
+            let off = squares.diag().iter().fold(0.0_f64, |off, square| off.max((square - 1.0).abs()));
+            let rounding = Rounding { columns: rounding.columns + off, ..rounding };
             return Decomposed { values: lengths, directions: f, beyond, floor: 0.0, rounding };
         }
         let norms = squares.diag().mapv(f64::sqrt);
@@ -345,7 +348,9 @@ impl Turn {
             column /= *norm;
         }
         let directions = linalg::rotate(turn.view(), f.view());
-        let mixed = 4.0 * amplified * (rows as f64).sqrt() * UNIT;
+        // An error of ΔC with the norm η s₁ changes column j of the factor by at most η s₁ |v_j|,
+        // where v_j is that column of V. The SVD and C⁻¹ have an error of 4 (r + 16) u s₁ together.
+        let mixed = 4.0 * (values.len() as f64 + 16.0) * UNIT * largest_share(directions.view(), &values, q);
         let rounding = Rounding { columns: rounding.columns + mixed, ..rounding };
         Decomposed { values, directions, beyond, floor: 0.0, rounding }
     }
@@ -358,6 +363,21 @@ fn keep_rows(f: &mut Array2<f64>, rows: &[usize]) {
         before.row_mut(to).assign(&after.row(0));
     }
     f.slice_axis_inplace(Axis(0), Slice::from(..rows.len()));
+}
+
+/// The largest s₁ |v_j| / √q_j: how much an error of ε s₁ can change a feature.
+fn largest_share(directions: ArrayView2<'_, f64>, values: &Array1<f64>, q: ArrayView1<'_, f64>) -> f64 {
+    let largest = values.first().copied().unwrap_or(0.0);
+    let panels = directions.axis_chunks_iter(Axis(1), PANEL).into_par_iter().zip(q.axis_chunks_iter(Axis(0), PANEL));
+    let of_panel = |(directions, q): (ArrayView2<'_, f64>, ArrayView1<'_, f64>)| {
+        let mut squares = Array1::<f64>::zeros(q.len());
+        directions.rows().into_iter().for_each(|row| squares.zip_mut_with(&row, |sum, x| *sum += x * x));
+        squares
+            .iter()
+            .zip(q)
+            .fold(0.0_f64, |worst, (v, q)| if *q > 0.0 { worst.max(v.sqrt() / q.sqrt()) } else { worst })
+    };
+    largest * panels.map(of_panel).reduce(|| 0.0, f64::max)
 }
 
 /// The largest entry of a direction, times s₁, relative to the spread of its feature: how much an

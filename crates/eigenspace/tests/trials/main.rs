@@ -21,6 +21,7 @@ mod eigen;
 mod elements;
 mod fits;
 mod generators;
+mod known;
 mod missing;
 mod number;
 mod oracle;
