@@ -82,7 +82,7 @@ impl Recognizer {
         let scores = self.scores.select(Axis(0), leaving);
         let differences = linalg::rotate(scores.view(), self.model.basis());
         let part = EigenspaceModel::fit(differences.view())?;
-        let whole = &self.model.moments.scatter;
+        let whole = self.model.moments.scatter();
         let rounding = rotation(2 * self.model.rank());
         let largest = self.model.spectrum.largest().powi(2);
         let bound = part.bound.rounded(rounding, whole, largest).rotated(rounding, whole);

@@ -99,8 +99,8 @@ fn options_of(header: &Value) -> Result<FitOptions, FormatError> {
 fn tensors_of(stream: &EigenspaceStream) -> Vec<Tensor<'_>> {
     let (buffer, features) = (&stream.state.buffer, stream.features());
     let (moments, bound) = match &stream.state.engine {
-        EngineState::Factor(factor) => (&factor.moments, &factor.bound),
-        EngineState::Scatter(scatter) => (&scatter.moments, &scatter.bound),
+        EngineState::Factor(factor) => (factor.moments(), factor.bound()),
+        EngineState::Scatter(scatter) => (scatter.moments(), scatter.bound()),
     };
     let mut tensors: Vec<Tensor<'_>> = moments_tensors(moments);
     tensors.extend(bound_tensors(bound));
@@ -110,8 +110,8 @@ fn tensors_of(stream: &EigenspaceStream) -> Vec<Tensor<'_>> {
     match &stream.state.engine {
         EngineState::Scatter(scatter) => {
             let cells = vec![features * (features + 1) / 2];
-            tensors.push(("scatter", Dtype::F64, cells.clone(), lower_triangle(&scatter.matrix)));
-            tensors.push(("scatter_low", Dtype::F64, cells, lower_triangle(&scatter.low)));
+            tensors.push(("scatter", Dtype::F64, cells.clone(), lower_triangle(scatter.matrix())));
+            tensors.push(("scatter_low", Dtype::F64, cells, lower_triangle(scatter.low())));
         }
         EngineState::Factor(factor) if factor.compressions() > 0 => {
             let rows = bytes_of_rows(buffer.factor());
@@ -168,7 +168,7 @@ fn stream_of(file: &SafeTensors<'_>, options: &FitOptions) -> Result<EigenspaceS
     let bound = bound_of(file, features)?;
     check_moments(&moments, &bound)?;
     let mut stream = options.stream(features).map_err(|_| wrong("the settings and the number of features"))?;
-    let (inside, planned) = (moments.count > 0, stream.plan().engine);
+    let (inside, planned) = (moments.count() > 0, stream.plan().engine);
     let has = |name: &str| file.tensor(name).is_ok();
     match (has("scatter"), has("factor")) {
         (true, false) if inside && planned == Engine::Scatter => {
@@ -201,9 +201,8 @@ fn scatter_of(file: &SafeTensors<'_>, moments: Moments, bound: Bound) -> Result<
     plan::check_scatter(features).map_err(|_| wrong("the scatter and the number of features"))?;
     let cells = [features * (features + 1) / 2];
     let (high, low) = (floats_of(file, "scatter", &cells, false)?, floats_of(file, "scatter_low", &cells, false)?);
-    let spread: Vec<f64> = moments.scatter.iter().map(|q| q.sqrt()).collect();
-    let mut scatter = Scatter::empty(moments);
-    scatter.bound = bound;
+    let spread: Vec<f64> = moments.scatter().iter().map(|q| q.sqrt()).collect();
+    let (mut matrix, mut matrix_low) = (Array2::zeros((features, features)), Array2::zeros((features, features)));
     let mut cells = high.into_iter().zip(low);
     for i in 0..features {
         for j in 0..=i {
@@ -214,10 +213,10 @@ fn scatter_of(file: &SafeTensors<'_>, moments: Moments, bound: Bound) -> Result<
             if !fits || x_low.abs() > allowed {
                 return Err(wrong("the scatter and the feature scatter"));
             }
-            (scatter.matrix[[i, j]], scatter.low[[i, j]]) = (x, x_low);
+            (matrix[[i, j]], matrix_low[[i, j]]) = (x, x_low);
         }
     }
-    Ok(scatter)
+    Ok(Scatter::new(moments, bound, matrix, matrix_low))
 }
 
 /// The factor, whose columns are not longer than the spread of their features.
@@ -231,7 +230,7 @@ fn factor_of(file: &SafeTensors<'_>, moments: &Moments, bound: &Bound) -> Result
         return Err(wrong("the rank and the number of features"));
     }
     for (j, column) in rows.columns().into_iter().enumerate() {
-        let most = moments.scatter[j] + bound.surplus[j] + bound.noise;
+        let most = moments.scatter()[j] + bound.surplus()[j] + bound.noise();
         if column.dot(&column) > most * (1.0 + PRODUCT_TOLERANCE) + TINY {
             return Err(wrong("the factor and the feature scatter"));
         }

@@ -102,7 +102,7 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     }
     check_moments(&model.moments, &model.bound)?;
     let held: f64 = model.spectrum.squared().iter().sum();
-    let most = model.moments.total() + (largest(&model.bound.surplus) + model.bound.noise) * rank as f64;
+    let most = model.moments.total() + (largest(model.bound.surplus()) + model.bound.noise()) * rank as f64;
     if held > most * (1.0 + SPECTRUM_TOLERANCE) {
         return Err(FormatError::Inconsistent { what: "the singular values and the feature scatter" });
     }

@@ -54,31 +54,31 @@ pub(crate) fn bytes_of_rows(rows: ArrayView2<'_, f64>) -> Cow<'_, [u8]> {
 pub(crate) fn moments_tensors(moments: &Moments) -> Vec<Tensor<'static>> {
     let features = vec![moments.features()];
     vec![
-        ("count", Dtype::U64, vec![], moments.count.to_le_bytes().to_vec().into()),
-        ("feature_scatter", Dtype::F64, features.clone(), floats(moments.scatter.iter())),
-        ("imputed", Dtype::U64, vec![], moments.imputed.to_le_bytes().to_vec().into()),
-        ("mean", Dtype::F64, features.clone(), floats(moments.mean.iter())),
-        ("mean_low", Dtype::F64, features, floats(moments.mean_low.iter())),
-        ("squared_weight", Dtype::F64, vec![], floats([moments.squared_weight].iter())),
-        ("weight", Dtype::F64, vec![], floats([moments.weight.value()].iter())),
-        ("weight_low", Dtype::F64, vec![], floats([moments.weight.low()].iter())),
+        ("count", Dtype::U64, vec![], moments.count().to_le_bytes().to_vec().into()),
+        ("feature_scatter", Dtype::F64, features.clone(), floats(moments.scatter().iter())),
+        ("imputed", Dtype::U64, vec![], moments.imputed().to_le_bytes().to_vec().into()),
+        ("mean", Dtype::F64, features.clone(), floats(moments.mean().iter())),
+        ("mean_low", Dtype::F64, features, floats(moments.mean_low().iter())),
+        ("squared_weight", Dtype::F64, vec![], floats([moments.squared_weight()].iter())),
+        ("weight", Dtype::F64, vec![], floats([moments.weight().value()].iter())),
+        ("weight_low", Dtype::F64, vec![], floats([moments.weight().low()].iter())),
     ]
 }
 
 /// The tensors of a bound.
 pub(crate) fn bound_tensors(bound: &Bound) -> Vec<Tensor<'static>> {
-    let features = vec![bound.lost.len()];
+    let features = vec![bound.lost().len()];
     let mut tensors: Vec<Tensor<'static>> = vec![
-        ("feature_noise", Dtype::F64, features.clone(), floats(bound.feature_noise.iter())),
-        ("lost", Dtype::F64, features.clone(), floats(bound.lost.iter())),
-        ("mean_noise", Dtype::F64, features.clone(), floats(bound.mean_noise.iter())),
-        ("noise", Dtype::F64, vec![], floats([bound.noise].iter())),
-        ("scatter_noise", Dtype::F64, features.clone(), floats(bound.scatter_noise.iter())),
-        ("surplus", Dtype::F64, features, floats(bound.surplus.iter())),
+        ("feature_noise", Dtype::F64, features.clone(), floats(bound.feature_noise().iter())),
+        ("lost", Dtype::F64, features.clone(), floats(bound.lost().iter())),
+        ("mean_noise", Dtype::F64, features.clone(), floats(bound.mean_noise().iter())),
+        ("noise", Dtype::F64, vec![], floats([bound.noise()].iter())),
+        ("scatter_noise", Dtype::F64, features.clone(), floats(bound.scatter_noise().iter())),
+        ("surplus", Dtype::F64, features, floats(bound.surplus().iter())),
     ];
     // Most models have none, and their bytes are those of a format without it.
-    if bound.failure_probability > 0.0 {
-        tensors.push(("failure_probability", Dtype::F64, vec![], floats([bound.failure_probability].iter())));
+    if bound.failure_probability() > 0.0 {
+        tensors.push(("failure_probability", Dtype::F64, vec![], floats([bound.failure_probability()].iter())));
     }
     tensors
 }
@@ -137,35 +137,30 @@ pub(crate) fn moments_of(
     about_origin: bool,
     weights: WeightKind,
 ) -> Result<Moments, FormatError> {
-    Ok(Moments {
-        count: integer_of(file, "count")?,
-        imputed: integer_of(file, "imputed")?,
-        about_origin,
-        weights,
-        weight: Weight::from_words(positive_of(file, "weight")?, scalar_of(file, "weight_low", false)?),
-        squared_weight: positive_of(file, "squared_weight")?,
-        mean: Array1::from(floats_of(file, "mean", &[features], false)?),
-        mean_low: Array1::from(floats_of(file, "mean_low", &[features], false)?),
-        scatter: Array1::from(floats_of(file, "feature_scatter", &[features], true)?),
-    })
+    let (count, imputed) = (integer_of(file, "count")?, integer_of(file, "imputed")?);
+    let weight = Weight::from_words(positive_of(file, "weight")?, scalar_of(file, "weight_low", false)?);
+    let squared_weight = positive_of(file, "squared_weight")?;
+    let values = |name: &'static str, positive: bool| floats_of(file, name, &[features], positive).map(Array1::from);
+    let mut moments = Moments::empty(0)
+        .about(about_origin)
+        .weighing(weights)
+        .with_rows(count, weight, squared_weight)
+        .with_mean(values("mean", false)?, values("mean_low", false)?)
+        .with_scatter(values("feature_scatter", true)?);
+    moments.count_imputed(imputed);
+    Ok(moments)
 }
 
 /// The bound of a model of this many features.
 pub(crate) fn bound_of(file: &SafeTensors<'_>, features: usize) -> Result<Bound, FormatError> {
     let limits = |name: &'static str| floats_of(file, name, &[features], true).map(Array1::from);
-    Ok(Bound {
-        lost: limits("lost")?,
-        surplus: limits("surplus")?,
-        noise: positive_of(file, "noise")?,
-        feature_noise: limits("feature_noise")?,
-        mean_noise: limits("mean_noise")?,
-        scatter_noise: limits("scatter_noise")?,
-        failure_probability: if file.tensor("failure_probability").is_ok() {
-            positive_of(file, "failure_probability")?.min(1.0)
-        } else {
-            0.0
-        },
-    })
+    let bound = Bound::restored(limits, |name| positive_of(file, name))?;
+    // Most models have none.
+    let failure_probability = match file.tensor("failure_probability") {
+        Ok(_) => positive_of(file, "failure_probability")?,
+        Err(_) => 0.0,
+    };
+    Ok(bound.failing_with(failure_probability))
 }
 
 /// Length of the whole file according to its header.
@@ -185,29 +180,29 @@ pub(crate) fn announced_length(bytes: &[u8]) -> Result<u64, FormatError> {
 
 /// Checks that moments are consistent.
 pub(crate) fn check_moments(moments: &Moments, bound: &Bound) -> Result<(), FormatError> {
-    let weight = moments.weight.value();
-    if (moments.count == 0) != (weight == 0.0) || weight > LARGEST_MAGNITUDE || !moments.weight.is_normal() {
+    let weight = moments.weight().value();
+    if (moments.count() == 0) != (weight == 0.0) || weight > LARGEST_MAGNITUDE || !moments.weight().is_normal() {
         return Err(FormatError::Inconsistent { what: "the count and the weight" });
     }
     let large = |x: &f64, limit: f64| x.abs() > limit;
-    if moments.mean.iter().any(|x| large(x, LARGEST_MAGNITUDE))
-        || moments.scatter.iter().any(|x| large(x, LARGEST_SCATTER))
+    if moments.mean().iter().any(|x| large(x, LARGEST_MAGNITUDE))
+        || moments.scatter().iter().any(|x| large(x, LARGEST_SCATTER))
     {
         return Err(FormatError::Inconsistent { what: "some numbers and their limits" });
     }
     let low = moments
-        .mean
+        .mean()
         .iter()
-        .zip(&moments.mean_low)
+        .zip(moments.mean_low())
         .any(|(mean, low)| low.abs() > f64::EPSILON * mean.abs().max(SMALLEST_MEAN));
     if low {
         return Err(FormatError::Inconsistent { what: "the high and the low part of the mean" });
     }
     // By the Cauchy–Schwarz inequality, up to rounding.
-    if moments.squared_weight > weight * weight * (1.0 + SQUARED_WEIGHT_TOLERANCE) {
+    if moments.squared_weight() > weight * weight * (1.0 + SQUARED_WEIGHT_TOLERANCE) {
         return Err(FormatError::Inconsistent { what: "the weight and the squared weight" });
     }
-    if moments.rank_limit() == 0 && moments.total() > bound.scatter_noise.sum() {
+    if moments.rank_limit() == 0 && moments.total() > bound.scatter_noise().sum() {
         return Err(FormatError::Inconsistent { what: "the count and the feature scatter" });
     }
     Ok(())

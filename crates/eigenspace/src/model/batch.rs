@@ -170,7 +170,7 @@ fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result
         scatter.absorb(piece.view_mut(), weights.as_deref())?;
     }
     let model = scatter.model(truncation, Components::All, false);
-    let possible = truncation.rank_limit().of(scatter.moments.rank_limit().min(rows.ncols()));
+    let possible = truncation.rank_limit().of(scatter.moments().rank_limit().min(rows.ncols()));
     let values = model.all_singular_values();
     let smallest = values.get(possible.wrapping_sub(1)).map_or(0.0, |s| s * s);
     if doubt && smallest < MIN_SCATTER_SHARE * values.first().map_or(0.0, |s| s * s) {
@@ -184,6 +184,6 @@ fn by_factor(rows: Block<'_>, route: Route, truncation: Truncation) -> Result<Ei
     let before = Moments::empty(rows.ncols());
     let absorbed = before.absorb(a.view_mut(), weights.as_deref())?;
     let bound = Bound::exact(rows.ncols()).absorbed(&before, &absorbed);
-    let reduced = reduce(a, route, truncation, &absorbed.moments);
-    Ok(EigenspaceModel::from_reduced(absorbed.moments, reduced, bound, Components::All))
+    let reduced = reduce(a, route, truncation, absorbed.moments());
+    Ok(EigenspaceModel::from_reduced(absorbed.into_moments(), reduced, bound, Components::All))
 }

@@ -27,47 +27,25 @@
 use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
-use crate::model::moments::{Absorbed, Moments};
-
 /// The unit roundoff u: half the distance from 1 to the next number.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 
 /// A mean counts as known if its error is below this share of the spread of its feature.
 const KNOWN_MEAN_TOLERANCE: f64 = 1e-6;
 
-/// Bounds on the error of a model. The fields are read everywhere, and changed only here.
+/// Bounds on the error of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bound {
-    pub(crate) lost: Array1<f64>,
-    pub(crate) surplus: Array1<f64>,
-    pub(crate) noise: f64,
-    pub(crate) feature_noise: Array1<f64>,
-    pub(crate) mean_noise: Array1<f64>,
-    pub(crate) scatter_noise: Array1<f64>,
+    lost: Array1<f64>,
+    surplus: Array1<f64>,
+    noise: f64,
+    feature_noise: Array1<f64>,
+    mean_noise: Array1<f64>,
+    scatter_noise: Array1<f64>,
     /// Probability that `lost` is too small, over the random vectors of an iterative fit; 0 if it
     /// is proven.
     #[serde(default)]
-    pub(crate) failure_probability: f64,
-}
-
-/// The rounding of a decomposition.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Rounding {
-    /// η: the error of each column of a factor, relative to its length.
-    pub(crate) columns: f64,
-    /// Number of rows that were rotated.
-    pub(crate) rows: usize,
-    /// An error of the scatter relative to the features: at most this share of diag(q).
-    pub(crate) features: f64,
-    /// ε: an error of the scatter as a whole.
-    pub(crate) whole: f64,
-}
-
-impl Rounding {
-    /// Rounding of the scatter as a whole.
-    pub(crate) fn whole(whole: f64) -> Self {
-        Self { columns: 0.0, rows: 0, features: 0.0, whole }
-    }
+    failure_probability: f64,
 }
 
 impl Bound {
@@ -83,6 +61,58 @@ impl Bound {
             scatter_noise: zeros,
             failure_probability: 0.0,
         }
+    }
+
+    /// A bound without a probability of failure, restored from the values that its fields have by
+    /// name.
+    pub(crate) fn restored<E>(
+        limits: impl Fn(&'static str) -> Result<Array1<f64>, E>,
+        limit: impl Fn(&'static str) -> Result<f64, E>,
+    ) -> Result<Self, E> {
+        Ok(Self {
+            lost: limits("lost")?,
+            surplus: limits("surplus")?,
+            noise: limit("noise")?,
+            feature_noise: limits("feature_noise")?,
+            mean_noise: limits("mean_noise")?,
+            scatter_noise: limits("scatter_noise")?,
+            failure_probability: 0.0,
+        })
+    }
+
+    /// The error of the moments alone, for directions that are computed again from the rows.
+    pub(crate) fn of_moments(&self) -> Self {
+        let (mean_noise, scatter_noise) = (self.mean_noise.clone(), self.scatter_noise.clone());
+        Self { mean_noise, scatter_noise, ..Self::exact(self.lost.len()) }
+    }
+
+    pub(crate) fn lost(&self) -> &Array1<f64> {
+        &self.lost
+    }
+
+    pub(crate) fn surplus(&self) -> &Array1<f64> {
+        &self.surplus
+    }
+
+    pub(crate) fn noise(&self) -> f64 {
+        self.noise
+    }
+
+    pub(crate) fn feature_noise(&self) -> &Array1<f64> {
+        &self.feature_noise
+    }
+
+    pub(crate) fn mean_noise(&self) -> &Array1<f64> {
+        &self.mean_noise
+    }
+
+    pub(crate) fn scatter_noise(&self) -> &Array1<f64> {
+        &self.scatter_noise
+    }
+
+    /// Probability that `lost` is too small.
+    pub(crate) fn failure_probability(&self) -> f64 {
+        self.failure_probability
     }
 
     /// Whether a restored bound is consistent.
@@ -216,60 +246,19 @@ impl Bound {
     /// Adds the rounding of means and of the scatter of each feature by a rotation of the rows.
     #[cfg(feature = "faces")]
     pub(crate) fn rotated(mut self, rounding: Rounding, q: &Array1<f64>) -> Self {
-        self.scatter_noise.scaled_add(2.0 * rounding.columns, q);
-        self.mean_noise += &q.mapv(|q| rounding.columns * q.sqrt());
+        self.scatter_noise.scaled_add(2.0 * rounding.column_error(), q);
+        self.mean_noise += &q.mapv(|q| rounding.column_error() * q.sqrt());
         self
     }
 
     /// Adds the rounding of a decomposition with this largest eigenvalue.
     pub(crate) fn rounded(mut self, rounding: Rounding, q: &Array1<f64>, largest: f64) -> Self {
         let features = varying(q);
-        let together = (features * features.min(rounding.rows as f64)).sqrt();
-        self.noise += 2.0 * rounding.columns * largest.sqrt() * q.sum().sqrt() + rounding.features * self::largest(q);
-        self.feature_noise.scaled_add(2.0 * rounding.columns * together + rounding.features, q);
-        self.noisier(rounding.whole, q)
-    }
-
-    /// The bound for two sets of rows together, whose means differ by the row c; q is their
-    /// scatter.
-    pub(crate) fn combined(&self, other: &Self, weights: (f64, f64), q: &Array1<f64>, c: &Array1<f64>) -> Self {
-        let total = weights.0 + weights.1;
-        let (one, two) = ((weights.0 / total).sqrt(), (weights.1 / total).sqrt());
-        // The step between the means, the share of it that the mean moves, and their product round.
-        let rounded = c.mapv(|c| 4.0 * UNIT * c.abs());
-        let off = &self.mean_noise * two + &other.mean_noise * one + &rounded;
-        let combined = Self {
-            lost: &self.lost + &other.lost,
-            surplus: &self.surplus + &other.surplus,
-            noise: self.noise + other.noise,
-            feature_noise: &self.feature_noise + &other.feature_noise,
-            mean_noise: &self.mean_noise * one + &other.mean_noise * two + &rounded,
-            scatter_noise: &self.scatter_noise + &other.scatter_noise + &(q * (4.0 * UNIT)),
-            failure_probability: (self.failure_probability + other.failure_probability).min(1.0),
-        };
-        combined.shifted(c, &off, q)
-    }
-
-    /// Adds an error `off` of the row c of a difference of means.
-    pub(crate) fn shifted(mut self, c: &Array1<f64>, off: &Array1<f64>, q: &Array1<f64>) -> Self {
-        let length = |x: &Array1<f64>| x.dot(x).sqrt();
-        let (c_length, off_length) = (length(c), length(off));
-        self.noise += off_length * (2.0 * c_length + off_length);
-        // 2 (c·x)(δ·x) ≤ θ (c·x)² + (δ·x)² / θ, so that a feature whose mean is hardly known does
-        // not affect others.
-        let share = |off: &f64, q: &f64| if *q > 0.0 { off / q.sqrt() } else { 0.0 };
-        let shares = off.iter().zip(q).map(|(off, q)| share(off, q));
-        let theta = shares.filter(|share| *share <= KNOWN_MEAN_TOLERANCE).fold(64.0 * UNIT, f64::max);
-        let features = varying(q);
-        for ((own, c), off) in self.scatter_noise.iter_mut().zip(c).zip(off) {
-            *own += off * (2.0 * c.abs() + off);
-        }
-        for ((own, c), (off, q)) in self.feature_noise.iter_mut().zip(c).zip(off.iter().zip(q)) {
-            if *q > 0.0 || *off > 0.0 {
-                *own += features.max(1.0) * (theta * c * c + off / theta * off + off * off);
-            }
-        }
-        self
+        let together = (features * features.min(rounding.rows() as f64)).sqrt();
+        self.noise += 2.0 * rounding.column_error() * largest.sqrt() * q.sum().sqrt()
+            + rounding.feature_error() * self::largest(q);
+        self.feature_noise.scaled_add(2.0 * rounding.column_error() * together + rounding.feature_error(), q);
+        self.noisier(rounding.whole_error(), q)
     }
 
     /// The squares of deviations below 1e-154 are rounded to a multiple of the smallest number, or
@@ -285,32 +274,6 @@ impl Bound {
             }
         }
     }
-
-    /// The bound for the rows before a block together with the block.
-    pub(crate) fn absorbed(&self, before: &Moments, block: &Absorbed) -> Self {
-        let Absorbed { moments: after, step, c, roundings } = block;
-        let added = after.weight.minus(before.weight).value();
-        if added <= 0.0 {
-            return self.clone();
-        }
-        let mut own = Self::exact(after.features());
-        // The squared differences are rounded twice and summed like the mean.
-        own.scatter_noise = (&after.scatter - &before.scatter).mapv(|q| (roundings + 8.0) * UNIT * q.abs());
-        let squares = (&after.scatter - &before.scatter).mapv(|q| q.max(0.0));
-        own.underflowed(&squares, step, added);
-        if !after.about_origin {
-            // The squares of differences from the point that the block was summed around.
-            let spread = &squares + &(step * step * added);
-            own.mean_noise = spread.mapv(|spread| roundings * UNIT * spread.sqrt());
-        }
-        // t lies between the two means; its error is relative to its distance from the old mean.
-        let off = step.mapv(|step| 4.0 * UNIT * added.sqrt() * step.abs());
-        let combined =
-            self.combined(&own, (before.weight.value(), added), &after.scatter, c).shifted(c, &off, &after.scatter);
-        // x − t is rounded twice, and multiplied by the root of a weight.
-        let rounding = Rounding { columns: 4.0 * UNIT, rows: usize::MAX, ..Rounding::whole(0.0) };
-        combined.rounded(rounding, &squares, squares.sum())
-    }
 }
 
 /// The number of features that vary.
@@ -323,5 +286,10 @@ pub(crate) fn largest(values: &Array1<f64>) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(*value))
 }
 
+#[cfg(test)]
+mod by_hand;
+mod rounding;
+mod rows;
+pub(crate) use rounding::Rounding;
 #[cfg(test)]
 mod tests;

@@ -89,7 +89,7 @@ impl EigenspaceModel {
 
 impl Certificate {
     pub(crate) fn of(model: &EigenspaceModel) -> Self {
-        Self::of_spectrum(model, model.spectrum.squared(), largest(&model.bound.lost))
+        Self::of_spectrum(model, model.spectrum.squared(), largest(model.bound.lost()))
     }
 
     /// The certificate of a model with more directions, of which only the squared singular values
@@ -98,7 +98,7 @@ impl Certificate {
     pub(crate) fn of_more(model: &EigenspaceModel, more: &[f64], dropped: f64, next: f64) -> Self {
         let mut squared = model.spectrum.squared();
         squared.extend(more);
-        let lost = (largest(&model.bound.lost) - dropped).max(0.0) + next + 4.0 * UNIT * dropped;
+        let lost = (largest(model.bound.lost()) - dropped).max(0.0) + next + 4.0 * UNIT * dropped;
         Self::of_spectrum(model, squared, lost)
     }
 
@@ -110,15 +110,15 @@ impl Certificate {
         let features = model.features() as f64;
         let mut certificate = Self {
             lost,
-            surplus: largest(&bound.surplus),
-            noise: if first > 0.0 || bound.noise > 0.0 { bound.noise + last_digits } else { 0.0 },
+            surplus: largest(bound.surplus()),
+            noise: if first > 0.0 || bound.noise() > 0.0 { bound.noise() + last_digits } else { 0.0 },
             truncated: bound.is_truncated(),
             total: model.moments.total(),
-            total_noise: bound.scatter_noise.sum() + 4.0 * UNIT * features * first,
-            trace_noise: bound.feature_noise.sum().min(features * bound.noise),
+            total_noise: bound.scatter_noise().sum() + 4.0 * UNIT * features * first,
+            trace_noise: bound.feature_noise().sum().min(features * bound.noise()),
             components: model.n_components(),
             squared,
-            failure_probability: bound.failure_probability,
+            failure_probability: bound.failure_probability(),
         };
         certificate.lost = certificate.lost.min(certificate.missing());
         certificate

@@ -40,7 +40,8 @@ pub(crate) fn reduce_combined(a: &Combined<'_>, truncation: Truncation, moments:
     if is_small(one + two + 1, a.c.len()) {
         return reduce(Stacked { rows: a.written(), groups: &[one, two] }, Route::Auto, truncation, moments);
     }
-    linalg::inside(|| by_combined_products(a, truncation.rank_limit(), moments.scatter.view())).cut(truncation, moments)
+    linalg::inside(|| by_combined_products(a, truncation.rank_limit(), moments.scatter().view()))
+        .cut(truncation, moments)
 }
 
 /// The leading `limit` directions, by products.

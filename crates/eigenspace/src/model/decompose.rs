@@ -104,16 +104,16 @@ pub(crate) fn reduce<'a>(
 ) -> Reduced {
     let mut a = a.into();
     let (rows, features) = a.rows.dim();
-    fill_constant(&mut a.rows, moments.scatter.view());
+    fill_constant(&mut a.rows, moments.scatter().view());
     let decomposed = if route == Route::Svd || (route == Route::Auto && is_small(rows, features)) {
-        let largest = moments.scatter.iter().fold(0.0, |a: f64, b| a.max(*b));
-        if have_different_scales(moments.scatter.view(), largest, DIFFERENT_SCALES) {
-            turned(a.rows.view(), moments.scatter.view())
+        let largest = moments.scatter().iter().fold(0.0, |a: f64, b| a.max(*b));
+        if have_different_scales(moments.scatter().view(), largest, DIFFERENT_SCALES) {
+            turned(a.rows.view(), moments.scatter().view())
         } else {
-            by_svd_of_varying(a.rows.view(), moments.scatter.view())
+            by_svd_of_varying(a.rows.view(), moments.scatter().view())
         }
     } else {
-        linalg::inside(|| by_products(a, truncation.rank_limit(), moments.scatter.view()))
+        linalg::inside(|| by_products(a, truncation.rank_limit(), moments.scatter().view()))
     };
     decomposed.cut(truncation, moments)
 }
@@ -161,7 +161,7 @@ impl Decomposed {
         let directions =
             if whole { self.directions } else { linalg::rows_of(self.directions.view(), 0..keep).to_owned() };
         let dropped = self.values.get(live).map_or(0.0, |s| s * s);
-        let rounding = Rounding { whole: self.rounding.whole + dropped, ..self.rounding };
+        let rounding = self.rounding.plus_whole_error(dropped);
         Reduced {
             basis: Basis::oriented(directions),
             spectrum: Spectrum::sorted(values),
@@ -174,7 +174,7 @@ impl Decomposed {
 
 /// The rounding of a rotation of `rows` rows.
 pub(crate) fn rotation(rows: usize) -> Rounding {
-    Rounding { columns: 2.0 * (rows as f64 + 16.0) * UNIT, rows, ..Rounding::whole(0.0) }
+    Rounding::of_columns(2.0 * (rows as f64 + 16.0) * UNIT, rows)
 }
 
 /// By the singular value decomposition, which `decomposes` in `linalg/` has checked.
@@ -280,7 +280,7 @@ impl Turn {
         let largest = eigen.values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
         let doubt = 8.0 * (rows as f64 + 16.0) * UNIT * largest;
         let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
-        let rounding = Rounding { whole: if keep < rows { doubt } else { 0.0 }, ..rotation(3 * rows) };
+        let rounding = rotation(3 * rows).with_whole_error(if keep < rows { doubt } else { 0.0 });
         let scales = eigen.values.mapv(|value| value.max(f64::EPSILON * largest).sqrt());
         let mut u = eigen.vectors(0..keep);
         u.rows_mut().into_iter().zip(&scales).for_each(|(mut row, scale)| row /= *scale);
@@ -314,7 +314,7 @@ impl Turn {
         if orthonormal && lengths.windows(2).into_iter().all(|pair| pair[0] >= pair[1]) {
             // A direction is longer or shorter than 1 by this, and so is its row of the factor.
             let off = squares.diag().iter().fold(0.0_f64, |off, square| off.max((square - 1.0).abs()));
-            let rounding = Rounding { columns: rounding.columns + off, ..rounding };
+            let rounding = rounding.plus_column_error(off);
             return Decomposed { values: lengths, directions: f, beyond, floor: 0.0, rounding };
         }
         let norms = squares.diag().mapv(f64::sqrt);
@@ -330,8 +330,8 @@ impl Turn {
                 // faster.
                 f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
                 let decomposed = by_svd_of_varying(f.view(), q);
-                let whole = rounding.whole + decomposed.rounding.whole;
-                return Decomposed { beyond, rounding: Rounding { whole, ..rounding }, ..decomposed };
+                let rounding = rounding.plus_whole_error(decomposed.rounding.whole_error());
+                return Decomposed { beyond, rounding, ..decomposed };
             }
             f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
             jacobi::orthogonalize(&mut f);
@@ -351,7 +351,7 @@ impl Turn {
         // An error of ΔC with the norm η s₁ changes column j of the factor by at most η s₁ |v_j|,
         // where v_j is that column of V. The SVD and C⁻¹ have an error of 4 (r + 16) u s₁ together.
         let mixed = 4.0 * (values.len() as f64 + 16.0) * UNIT * largest_share(directions.view(), &values, q);
-        let rounding = Rounding { columns: rounding.columns + mixed, ..rounding };
+        let rounding = rounding.plus_column_error(mixed);
         Decomposed { values, directions, beyond, floor: 0.0, rounding }
     }
 }

@@ -46,7 +46,7 @@ impl EigenspaceModel {
 
     /// μ in two words.
     pub(crate) fn center(&self) -> Center<'_> {
-        (self.moments.mean.view(), self.moments.mean_low.view())
+        (self.moments.mean().view(), self.moments.mean_low().view())
     }
 
     /// Q and T² of each row, after it is centered and its features are multiplied by scales.

@@ -72,9 +72,9 @@ impl EigenspaceModel {
         // What remains of truncated parts after a split counts as lost; what remains of rounding
         // does not.
         if beyond_rows && !bound.is_truncated() {
-            rounding.whole += std::mem::take(&mut lost);
+            rounding = rounding.plus_whole_error(std::mem::take(&mut lost));
         }
-        let bound = bound.losing(lost).rounded(rounding, &moments.scatter, spectrum.largest().powi(2));
+        let bound = bound.losing(lost).rounded(rounding, moments.scatter(), spectrum.largest().powi(2));
         Self { moments, basis, spectrum, bound, components, metadata: Metadata::new() }
     }
 
@@ -85,13 +85,13 @@ impl EigenspaceModel {
 
     /// n: number of rows absorbed.
     pub fn count(&self) -> u64 {
-        self.moments.count
+        self.moments.count()
     }
 
     /// w: the effective number of rows, equal to the count unless rows have weights or were
     /// forgotten.
     pub fn weight(&self) -> f64 {
-        self.moments.weight.value()
+        self.moments.weight().value()
     }
 
     /// D: number of features.
@@ -111,7 +111,7 @@ impl EigenspaceModel {
 
     /// μ: the mean row.
     pub fn mean(&self) -> ArrayView1<'_, f64> {
-        self.moments.mean.view()
+        self.moments.mean().view()
     }
 
     /// V: all r directions, one per row. In each, the entry of largest magnitude is positive.
@@ -131,17 +131,17 @@ impl EigenspaceModel {
 
     /// q: the exact sum of (x_j − μ_j)² of each feature, whatever was truncated.
     pub fn feature_scatter(&self) -> ArrayView1<'_, f64> {
-        self.moments.scatter.view()
+        self.moments.scatter().view()
     }
 
     /// Whether the rows are centered. If not, the mean is zero and the scatter is Σ x xᵀ.
     pub fn is_centered(&self) -> bool {
-        !self.moments.about_origin
+        !self.moments.is_about_origin()
     }
 
     /// Number of missing cells that were filled with estimates.
     pub fn imputed(&self) -> u64 {
-        self.moments.imputed
+        self.moments.imputed()
     }
 
     /// The setting for the number of reported components.

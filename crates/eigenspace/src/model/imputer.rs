@@ -58,7 +58,7 @@ impl Imputer {
         let least = MIN_NOISE_SHARE * squared.first().copied().unwrap_or(0.0);
         let ridge = squared.iter().take(k).map(|value| noise.max(least) / value).collect();
         let largest = squared.iter().take(k).map(|value| LARGEST_DEVIATION * (value / model.weight()).sqrt()).collect();
-        let (mean, mean_low) = (model.mean().to_owned(), model.moments.mean_low.clone());
+        let (mean, mean_low) = (model.mean().to_owned(), model.moments.mean_low().clone());
         Self { mean, mean_low, basis: model.basis.first(k).to_owned(), ridge, largest }
     }
 

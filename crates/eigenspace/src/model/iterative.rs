@@ -25,7 +25,7 @@ use crate::linalg::krylov::{Krylov, Leading, Request};
 use crate::linalg::remainder::{FAILURE, remainder};
 use crate::linalg::{self, Implicit, Operator, SUMMED, Slices};
 use crate::model::bound::{Bound, Rounding, UNIT, largest};
-use crate::model::decompose::{Route, have_different_scales, reduce, rotation};
+use crate::model::decompose::{Route, have_different_scales, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::{Absorbed, Moments};
 use crate::model::sparse_columns::SparseColumns;
@@ -110,7 +110,7 @@ pub(crate) fn iterate(
     }
     if rows.sparse().is_some() {
         let Some((columns, absorbed)) = SparseColumns::of(&rows, moments)? else { return Ok(None) };
-        if !wanted.is_possible(columns.rows(), rows.ncols()) || !is_moderate(&absorbed.moments) {
+        if !wanted.is_possible(columns.rows(), rows.ncols()) || !is_moderate(absorbed.moments()) {
             return Ok(None);
         }
         let task = Task { moments, absorbed, wanted, components, must_converge };
@@ -118,11 +118,11 @@ pub(crate) fn iterate(
     }
     let (mut a, weights) = rows.widened();
     let absorbed = moments.absorb(a.view_mut(), weights.as_deref())?;
-    let q = &absorbed.moments.scatter;
+    let q = absorbed.moments().scatter();
     if !wanted.is_possible(a.nrows(), a.ncols()) || have_different_scales(q.view(), largest(q), MAX_SCATTER_RATIO) {
         return Ok(None);
     }
-    if !is_moderate(&absorbed.moments) {
+    if !is_moderate(absorbed.moments()) {
         return Ok(None);
     }
     // A constant feature is zero in every direction, without rounding.
@@ -170,7 +170,7 @@ impl Task<'_> {
     }
 
     fn sparse(self, columns: SparseColumns) -> Option<EigenspaceModel> {
-        let (rows, features) = (columns.rows(), self.absorbed.moments.features());
+        let (rows, features) = (columns.rows(), self.absorbed.moments().features());
         let sums = columns.longest_row + columns.longest_column + SUMMED + (rows + features) / SUMMED + 32;
         let rounding = 4.0 * sums as f64 * UNIT;
         if rows >= features {
@@ -186,8 +186,8 @@ impl Task<'_> {
 
     /// The trace of the scatter, and a bound on its error.
     fn total(&self) -> (f64, f64) {
-        let bound = Bound::exact(self.absorbed.moments.features()).absorbed(self.moments, &self.absorbed);
-        (self.absorbed.moments.total(), bound.scatter_noise.sum())
+        let bound = Bound::exact(self.absorbed.moments().features()).absorbed(self.moments, &self.absorbed);
+        (self.absorbed.moments().total(), bound.scatter_noise().sum())
     }
 
     /// Iterates until nothing larger than the wanted directions is left.
@@ -222,7 +222,7 @@ impl Task<'_> {
     fn by_images(self, found: Found, rounding: f64) -> EigenspaceModel {
         let Leading { values, vectors, images, .. } = &found.leading;
         let (factor, rounded) =
-            factor_of_images(values, vectors.view(), images.view(), self.absorbed.moments.total(), rounding);
+            factor_of_images(values, vectors.view(), images.view(), self.absorbed.moments().total(), rounding);
         self.model(factor, rounded, found, rounding)
     }
 
@@ -230,15 +230,20 @@ impl Task<'_> {
     fn by_factor(self, factor: Array2<f64>, found: Found, rounding: f64) -> EigenspaceModel {
         let kept = factor.nrows();
         let columns = rounding * (kept as f64).sqrt();
-        let rounded = Rounding { columns, rows: kept, ..rotation(0) };
+        let rounded = Rounding::of_columns(columns, kept);
         self.model(factor, rounded, found, rounding)
     }
 
     fn model(self, factor: Array2<f64>, rounded: Rounding, found: Found, rounding: f64) -> EigenspaceModel {
         let Found { leading, lost, failure_probability } = found;
-        let bound = Bound::exact(self.absorbed.moments.features()).absorbed(self.moments, &self.absorbed);
-        let known =
-            Known { moments: self.absorbed.moments, bound, lost, failure_probability, components: self.components };
+        let bound = Bound::exact(self.absorbed.moments().features()).absorbed(self.moments, &self.absorbed);
+        let known = Known {
+            moments: self.absorbed.into_moments(),
+            bound,
+            lost,
+            failure_probability,
+            components: self.components,
+        };
         known.model(factor, rounded, (&leading.values, leading.vectors.view()), rounding)
     }
 }
@@ -303,8 +308,8 @@ impl Known {
         // Values that were too weak for F are left out too.
         let lost = values.get(factor.nrows()).map_or(lost, |value| lost + value.max(0.0));
         let bound = bound
-            .rounded(rounded, &moments.scatter, first)
-            .rounded(Rounding::whole(whole), &moments.scatter, first)
+            .rounded(rounded, moments.scatter(), first)
+            .rounded(Rounding::whole(whole), moments.scatter(), first)
             .losing(lost)
             .failing_with(failure_probability);
         let reduced = reduce(factor, Route::Products, Truncation::None, &moments);

@@ -54,7 +54,7 @@ impl EigenspaceModel {
             c: c.view(),
         };
         let reduced = reduce_combined(&a, truncation, &moments);
-        let bound = one.bound.combined(&two.bound, (one.weight(), two.weight()), &moments.scatter, &c);
+        let bound = one.bound.combined(&two.bound, (one.weight(), two.weight()), moments.scatter(), &c);
         let metadata = self.metadata.shared_with(&other.metadata);
         Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&metadata))
     }

@@ -36,7 +36,7 @@ use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice, concat
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::linalg::{SUMMED_ROWS, columns_of, contiguous, vectorized};
+use crate::linalg::{SUMMED_ROWS, columns_of, contiguous};
 use crate::model::two_words::TwoWords;
 use crate::model::weight::{Weight, WeightKind};
 
@@ -44,36 +44,68 @@ use crate::model::weight::{Weight, WeightKind};
 /// between two passes.
 const PANEL: usize = 128;
 
-/// The fields are read everywhere, and changed only here.
+/// Count, weight, mean and scatter of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moments {
-    pub(crate) count: u64,
-    pub(crate) weight: Weight,
+    count: u64,
+    weight: Weight,
     /// Σ w², for reliability weights.
-    pub(crate) squared_weight: f64,
-    pub(crate) mean: Array1<f64>,
+    squared_weight: f64,
+    mean: Array1<f64>,
     /// The rounding error of `mean`.
-    pub(crate) mean_low: Array1<f64>,
-    pub(crate) scatter: Array1<f64>,
+    mean_low: Array1<f64>,
+    scatter: Array1<f64>,
     /// Number of missing cells that were filled.
-    pub(crate) imputed: u64,
+    imputed: u64,
     /// What the weights mean.
-    pub(crate) weights: WeightKind,
+    weights: WeightKind,
     /// Whether rows are not centered: the mean stays zero, and the scatter is Σ x xᵀ.
-    pub(crate) about_origin: bool,
+    about_origin: bool,
 }
 
 /// The moments of earlier rows together with a block.
 pub(crate) struct Absorbed {
-    pub(crate) moments: Moments,
+    moments: Moments,
     /// The difference between the mean of the block and the point that it was summed around.
-    pub(crate) step: Array1<f64>,
-    pub(crate) c: Array1<f64>,
+    step: Array1<f64>,
+    c: Array1<f64>,
     /// Upper bound on the number of roundings of a row in the mean.
-    pub(crate) roundings: f64,
+    roundings: f64,
 }
 
 impl Absorbed {
+    pub(crate) fn new(moments: Moments, step: Array1<f64>, c: Array1<f64>, roundings: f64) -> Self {
+        Self { moments, step, c, roundings }
+    }
+
+    /// These moments together with a block of no rows.
+    fn nothing(moments: Moments) -> Self {
+        let nothing = Array1::zeros(moments.features());
+        Self { moments, step: nothing.clone(), c: nothing, roundings: 0.0 }
+    }
+
+    pub(crate) fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    pub(crate) fn into_moments(self) -> Moments {
+        self.moments
+    }
+
+    /// The difference between the mean of the block and the point that it was summed around.
+    pub(crate) fn step(&self) -> &Array1<f64> {
+        &self.step
+    }
+
+    pub(crate) fn c(&self) -> &Array1<f64> {
+        &self.c
+    }
+
+    /// Upper bound on the number of roundings of a row in the mean.
+    pub(crate) fn roundings(&self) -> f64 {
+        self.roundings
+    }
+
     /// The same rows with the features of all parts, which are in order.
     pub(crate) fn side_by_side(parts: Vec<Self>) -> Self {
         let rows = |part: &Self| (part.moments.count, part.moments.weight, part.moments.squared_weight);
@@ -122,6 +154,21 @@ impl Moments {
         Self { weights, ..self }
     }
 
+    /// The same with this number of rows, their total weight and Σ w².
+    pub(crate) fn with_rows(self, count: u64, weight: Weight, squared_weight: f64) -> Self {
+        Self { count, weight, squared_weight, ..self }
+    }
+
+    /// The same with this mean, and its rounding error.
+    pub(crate) fn with_mean(self, mean: Array1<f64>, mean_low: Array1<f64>) -> Self {
+        Self { mean, mean_low, ..self }
+    }
+
+    /// The same with this scatter of each feature.
+    pub(crate) fn with_scatter(self, scatter: Array1<f64>) -> Self {
+        Self { scatter, ..self }
+    }
+
     /// Counts missing cells that were filled.
     pub(crate) fn count_imputed(&mut self, cells: u64) {
         self.imputed += cells;
@@ -150,11 +197,6 @@ impl Moments {
         }
     }
 
-    /// The same with this scatter of each feature.
-    pub(crate) fn with_scatter(self, scatter: Array1<f64>) -> Self {
-        Self { scatter, ..self }
-    }
-
     /// Whether restored moments are consistent.
     pub(crate) fn is_consistent(&self, features: usize) -> bool {
         [&self.mean, &self.mean_low, &self.scatter].iter().all(|values| values.len() == features)
@@ -162,6 +204,47 @@ impl Moments {
 
     pub(crate) fn features(&self) -> usize {
         self.mean.len()
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(crate) fn weight(&self) -> Weight {
+        self.weight
+    }
+
+    /// Σ w², for reliability weights.
+    pub(crate) fn squared_weight(&self) -> f64 {
+        self.squared_weight
+    }
+
+    pub(crate) fn mean(&self) -> &Array1<f64> {
+        &self.mean
+    }
+
+    /// The rounding error of the mean.
+    pub(crate) fn mean_low(&self) -> &Array1<f64> {
+        &self.mean_low
+    }
+
+    pub(crate) fn scatter(&self) -> &Array1<f64> {
+        &self.scatter
+    }
+
+    /// Number of missing cells that were filled.
+    pub(crate) fn imputed(&self) -> u64 {
+        self.imputed
+    }
+
+    /// What the weights mean.
+    pub(crate) fn weight_kind(&self) -> WeightKind {
+        self.weights
+    }
+
+    /// Whether rows are not centered.
+    pub(crate) fn is_about_origin(&self) -> bool {
+        self.about_origin
     }
 
     /// The trace of the scatter, exact whatever was truncated.
@@ -190,8 +273,7 @@ impl Moments {
         sums: Option<&[f64]>,
     ) -> Result<Absorbed, Error> {
         let Some((heaviest, most)) = heaviest(rows.nrows(), weights) else {
-            let nothing = Array1::zeros(self.features());
-            return Ok(Absorbed { moments: self.clone(), step: nothing.clone(), c: nothing, roundings: 0.0 });
+            return Ok(Absorbed::nothing(self.clone()));
         };
         let count = self.count.checked_add(rows.nrows() as u64).ok_or(Error::CountOverflow)?;
         let block_weight = weights.map_or_else(|| Weight::of_rows(rows.nrows()), Weight::of);
@@ -311,105 +393,9 @@ impl Moments {
         }
     }
 
-    /// μ₂ − μ₁, precise even if both are far from zero.
-    pub(crate) fn step_to(&self, other: &Self) -> Array1<f64> {
-        (&other.mean - &self.mean) + (&other.mean_low - &self.mean_low)
-    }
-
-    /// The mean plus a share of a step.
-    fn moved(&self, step: &Array1<f64>, share: f64) -> (Array1<f64>, Array1<f64>) {
-        let near = TwoWords { high: self.mean.to_vec(), low: self.mean_low.to_vec() };
-        let TwoWords { high, low } = near.moved(step.view(), share);
-        (Array1::from(high), Array1::from(low))
-    }
-
-    /// The moments of the same rows, where these are of their differences from the mean of others.
-    #[cfg(any(feature = "faces", test))]
-    pub(crate) fn relative_to(self, others: &Self) -> Self {
-        let (mean, mean_low) = others.moved(&self.mean, 1.0);
-        Self { mean, mean_low: mean_low + &self.mean_low, ..self }
-    }
-
-    /// The moments of both sets of rows, and the row c. Most precise if `self` has the larger
-    /// weight.
-    pub(crate) fn merge(&self, other: &Self) -> Result<(Self, Array1<f64>), Error> {
-        let count = self.count.checked_add(other.count).ok_or(Error::CountOverflow)?;
-        if other.count == 0 {
-            return Ok((self.clone(), Array1::zeros(self.features())));
-        }
-        if self.count == 0 {
-            return Ok((other.clone(), Array1::zeros(self.features())));
-        }
-        let weight = self.weight.plus(other.weight);
-        let step = self.step_to(other);
-        let share = other.weight.value() / weight.value();
-        let (mean, mean_low) = self.moved(&step, share);
-        let c = &step * (self.weight.value() * share).sqrt();
-        let scatter = &self.scatter + &other.scatter + &(&c * &c);
-        let squared_weight = self.squared_weight + other.squared_weight;
-        let imputed = self.imputed.saturating_add(other.imputed);
-        // If all weights are 1, both kinds are the same.
-        let weights = if self.weights == other.weights { self.weights } else { WeightKind::Reliability };
-        Ok((Self { count, weight, squared_weight, mean, mean_low, scatter, imputed, weights, ..self.clone_flags() }, c))
-    }
-
-    /// The moments of the remaining rows after `part` is removed, and the row c. The scatter may be
-    /// negative; the caller decides what that means.
-    pub(crate) fn split(&self, part: &Self) -> (Self, Array1<f64>) {
-        let weight = self.weight.minus(part.weight);
-        let step = part.step_to(self);
-        let (mean, mean_low) = self.moved(&step, part.weight.value() / weight.value());
-        let c = &step * (part.weight.value() * (self.weight.value() / weight.value())).sqrt();
-        let scatter = &self.scatter - &part.scatter - &(&c * &c);
-        let count = self.count - part.count;
-        // Limited to what is possible, between equal weights and all weight on one row, because the
-        // subtraction rounds.
-        let most = weight.value() * weight.value();
-        let squared_weight = (self.squared_weight - part.squared_weight).min(most).max(most / (count as f64).max(1.0));
-        let imputed = self.imputed.saturating_sub(part.imputed);
-        (Self { count, weight, squared_weight, mean, mean_low, scatter, imputed, ..self.clone_flags() }, c)
-    }
-
     /// Moments of no rows and no features that share what is not counted.
     fn clone_flags(&self) -> Self {
         Self { imputed: self.imputed, about_origin: self.about_origin, weights: self.weights, ..Self::empty(0) }
-    }
-}
-
-/// The sums of the differences of rows from a point, to which rows are added one at a time: the
-/// same numbers, to the last bit, as [`Moments::absorb`] computes of the same rows without weights.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct DifferenceSums {
-    total: Vec<f64>,
-    part: Vec<f64>,
-    pub(crate) count: usize,
-}
-
-impl DifferenceSums {
-    /// Adds a row minus the point (high + low).
-    pub(crate) fn add(&mut self, row: &[f64], high: &[f64], low: &[f64]) {
-        if self.count == 0 {
-            (self.total, self.part) = (vec![0.0; row.len()], vec![0.0; row.len()]);
-        }
-        let part = &mut self.part;
-        vectorized(
-            #[inline(always)]
-            || {
-                for (((sum, x), high), low) in part.iter_mut().zip(row).zip(high).zip(low) {
-                    *sum += (x - high) - low;
-                }
-            },
-        );
-        self.count += 1;
-        if self.count.is_multiple_of(SUMMED_ROWS) {
-            self.total = self.sums();
-            self.part.fill(0.0);
-        }
-    }
-
-    /// The sums over all rows so far.
-    pub(crate) fn sums(&self) -> Vec<f64> {
-        self.total.iter().zip(&self.part).map(|(total, part)| total + part).collect()
     }
 }
 
@@ -420,6 +406,9 @@ fn heaviest(rows: usize, weights: Option<&[f64]>) -> Option<(usize, f64)> {
     (rows > 0).then(|| weights.map_or((0, 1.0), |_| (1..rows).fold((0, weight_of(0)), heavier)))
 }
 
+mod difference_sums;
+mod merge;
 mod on_card;
+pub(crate) use difference_sums::DifferenceSums;
 #[cfg(test)]
 mod tests;

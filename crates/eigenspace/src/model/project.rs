@@ -87,7 +87,7 @@ impl Operation for Project<'_> {
         let scores = rows.scores(&Projection {
             moments: &self.model.moments,
             mean: self.model.mean(),
-            mean_low: self.model.moments.mean_low.view(),
+            mean_low: self.model.moments.mean_low().view(),
             basis: self.model.components(),
             near_origin: self.model.near_origin(),
         })?;

@@ -45,10 +45,10 @@ impl EigenspaceModel {
             let scale = (divisor / q).sqrt();
             q > noise && scale <= LARGEST_MAGNITUDE && mean.abs() * scale <= LARGEST_MAGNITUDE
         };
-        let scatter = &self.moments.scatter;
-        let varying: Vec<bool> = scatter.iter().zip(&self.bound.scatter_noise).zip(self.mean()).map(known).collect();
+        let scatter = self.moments.scatter();
+        let varying: Vec<bool> = scatter.iter().zip(self.bound.scatter_noise()).zip(self.mean()).map(known).collect();
         let may_vary = |(noise, q): (&f64, &f64)| *noise > 0.0 || *q > 0.0;
-        let unknown = self.bound.scatter_noise.iter().zip(scatter).zip(&varying);
+        let unknown = self.bound.scatter_noise().iter().zip(scatter).zip(&varying);
         let unknown = unknown.filter(|(feature, varies)| may_vary(*feature) && !**varies).count();
         let scale = |(q, varies): (&f64, &bool)| if *varies { (divisor / q).sqrt() } else { 1.0 };
         let scales: Array1<f64> = scatter.iter().zip(&varying).map(scale).collect();
@@ -60,14 +60,14 @@ impl EigenspaceModel {
         // of it are rounded.
         let most = divisor * (1.0 + 64.0 * UNIT);
         let missing = unknown as f64 * most;
-        let beside = (missing * (view.model.spectrum.largest().powi(2) + view.model.bound.noise)).sqrt();
+        let beside = (missing * (view.model.spectrum.largest().powi(2) + view.model.bound.noise())).sqrt();
         view.model.bound.add_unknown_features(&varying, most, missing + beside, beside);
         Ok(view)
     }
 
     /// The model with only these features varying; the others count as constant.
     fn without(&self, varying: &[bool]) -> Result<Self, Error> {
-        let scatter = self.moments.scatter.iter().zip(varying).map(|(q, varies)| if *varies { *q } else { 0.0 });
+        let scatter = self.moments.scatter().iter().zip(varying).map(|(q, varies)| if *varies { *q } else { 0.0 });
         let moments = self.moments.clone().with_scatter(scatter.collect());
         let bound = self.bound.of_features(varying);
         let reduced = reduce(self.factor(), Route::Auto, Truncation::None, &moments);
@@ -101,12 +101,12 @@ impl EigenspaceModel {
     }
 
     fn scaled_bound(&self, scales: ArrayView1<'_, f64>) -> Bound {
-        let mut bound = self.bound.rescaled(scales, &self.moments.scatter);
+        let mut bound = self.bound.rescaled(scales, self.moments.scatter());
         // The rounding of scales and of products with them.
         let q = &self.feature_scatter() * &scales * scales;
         bound = bound.summed(8.0 * UNIT, &q);
-        if bound.surplus.iter().all(|surplus| *surplus == 0.0) && bound.is_truncated() {
-            let mut missing = self.feature_scatter().to_owned() + &self.bound.feature_noise * 2.0;
+        if bound.surplus().iter().all(|surplus| *surplus == 0.0) && bound.is_truncated() {
+            let mut missing = self.feature_scatter().to_owned() + self.bound.feature_noise() * 2.0;
             for row in self.factor().rows() {
                 missing.zip_mut_with(&row, |missing, x| *missing -= x * x);
             }

@@ -49,22 +49,56 @@ const SUM_ROUNDING: f64 = (linalg::SCATTER_SUMMED_ROWS as f64 + 16.0) * UNIT;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Scatter {
-    pub(crate) moments: Moments,
-    pub(crate) bound: Bound,
+    moments: Moments,
+    bound: Bound,
     /// The lower triangle of M, and its rounding errors.
-    pub(crate) matrix: Array2<f64>,
-    pub(crate) low: Array2<f64>,
+    matrix: Array2<f64>,
+    low: Array2<f64>,
 }
 
 impl Scatter {
     pub(crate) fn empty(moments: Moments) -> Self {
         let features = moments.features();
-        Self {
-            moments,
-            bound: Bound::exact(features),
-            matrix: Array2::zeros((features, features)),
-            low: Array2::zeros((features, features)),
-        }
+        let (matrix, low) = (Array2::zeros((features, features)), Array2::zeros((features, features)));
+        Self::new(moments, Bound::exact(features), matrix, low)
+    }
+
+    /// The scatter of rows with these moments and this bound. `matrix`: its lower triangle; `low`:
+    /// the rounding errors of `matrix`.
+    pub(crate) fn new(moments: Moments, bound: Bound, matrix: Array2<f64>, low: Array2<f64>) -> Self {
+        Self { moments, bound, matrix, low }
+    }
+
+    pub(crate) fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    pub(crate) fn moments_mut(&mut self) -> &mut Moments {
+        &mut self.moments
+    }
+
+    pub(crate) fn bound(&self) -> &Bound {
+        &self.bound
+    }
+
+    /// The lower triangle of M.
+    pub(crate) fn matrix(&self) -> &Array2<f64> {
+        &self.matrix
+    }
+
+    /// The rounding errors of the matrix.
+    pub(crate) fn low(&self) -> &Array2<f64> {
+        &self.low
+    }
+
+    /// The matrix and its rounding errors.
+    pub(crate) fn into_parts(self) -> (Array2<f64>, Array2<f64>) {
+        (self.matrix, self.low)
+    }
+
+    /// The lower triangle of M as one matrix.
+    pub(crate) fn into_sum(self) -> Array2<f64> {
+        self.matrix + self.low
     }
 
     /// The scatter of a model.
@@ -80,18 +114,18 @@ impl Scatter {
         let absorbed = self.moments.absorb(rows.view_mut(), weights)?;
         linalg::add_scatter(&mut self.matrix, &mut self.low, rows.view());
         self.bound = self.bound.absorbed(&self.moments, &absorbed);
-        self.moments = absorbed.moments;
+        self.moments = absorbed.into_moments();
         Ok(())
     }
 
     /// Adds the rows of another scatter: M ← M₁ + M₂ + c cᵀ.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), Error> {
         // The set of rows with the larger weight comes first, which is more precise.
-        let heavier = self.moments.weight.value() >= other.moments.weight.value();
+        let heavier = self.moments.weight().value() >= other.moments.weight().value();
         let (one, two) = if heavier { (&*self, other) } else { (other, &*self) };
         let (moments, c) = one.moments.merge(&two.moments)?;
-        let weights = (one.moments.weight.value(), two.moments.weight.value());
-        let mut bound = one.bound.combined(&two.bound, weights, &moments.scatter, &c);
+        let weights = (one.moments.weight().value(), two.moments.weight().value());
+        let mut bound = one.bound.combined(&two.bound, weights, moments.scatter(), &c);
         bound.underflowed(&c.mapv(|c| c * c), &c, 1.0);
         // The sums are in doubled precision, so adding them rounds less than `SUM_ROUNDING` allows
         // for.
@@ -130,7 +164,7 @@ impl Scatter {
         standardized: bool,
     ) -> EigenspaceModel {
         let reduced = reduce_matrix(&self.matrix + &self.low, &self.moments, truncation, standardized, card);
-        let bound = self.bound.clone().summed(SUM_ROUNDING, &self.moments.scatter);
+        let bound = self.bound.clone().summed(SUM_ROUNDING, self.moments.scatter());
         EigenspaceModel::from_reduced(self.moments.clone(), reduced, bound, components)
     }
 }
@@ -148,7 +182,7 @@ fn are_scales_different(q: &Array1<f64>, largest: f64, standardized: bool) -> bo
 /// the same spread. Then the leading directions depend on how many are computed, as those of a
 /// factor do; otherwise they do not.
 pub(crate) fn is_decomposed_by_feature(moments: &Moments, largest: f64) -> bool {
-    are_scales_different(&moments.scatter, largest, false)
+    are_scales_different(moments.scatter(), largest, false)
 }
 
 /// The leading directions of a scatter, given by the lower triangle of its matrix. Large
@@ -160,7 +194,7 @@ fn reduce_matrix(
     standardized: bool,
     card: Option<&dyn Card>,
 ) -> Reduced {
-    let q = &moments.scatter;
+    let q = moments.scatter();
     if are_scales_different(q, 0.0, standardized) {
         return by_feature(matrix, moments, truncation, card);
     }
@@ -174,10 +208,10 @@ fn reduce_matrix(
 
 /// The same in units in which every feature has the same spread.
 fn by_feature(mut matrix: Array2<f64>, moments: &Moments, truncation: Truncation, card: Option<&dyn Card>) -> Reduced {
-    let d = moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
+    let d = moments.scatter().mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
     matrix.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
     let Decomposed { values, directions, floor, rounding, .. } =
-        decompose(matrix.view(), &moments.scatter, Rank::All, card);
+        decompose(matrix.view(), moments.scatter(), Rank::All, card);
     let live = values.iter().take_while(|s| **s > floor).count();
     let mut a = linalg::rows_of(directions.view(), 0..live).to_owned();
     for (mut row, value) in a.rows_mut().into_iter().zip(&values) {
@@ -186,8 +220,8 @@ fn by_feature(mut matrix: Array2<f64>, moments: &Moments, truncation: Truncation
     a *= &d;
     let reduced = reduce(a, Route::Auto, truncation, moments);
     // An error of C is an error of M relative to the features.
-    let features = rounding.whole + floor * floor;
-    Reduced { rounding: Rounding { features, ..reduced.rounding }, ..reduced }
+    let features = rounding.whole_error() + floor * floor;
+    Reduced { rounding: reduced.rounding.with_feature_error(features), ..reduced }
 }
 
 /// The leading `limit` eigenpairs of a scatter, given by its lower triangle, among the features

@@ -42,8 +42,8 @@ pub(crate) fn sparse_products(
     basis: ArrayView2<'_, f64>,
 ) -> Result<Array2<f64>, Error> {
     let far =
-        |(mean, q): (&f64, &f64)| mean * mean * moments.weight.value() > MAX_SPARSE_MEAN_RATIO * q && *mean != 0.0;
-    if moments.mean.iter().zip(&moments.scatter).any(far) {
+        |(mean, q): (&f64, &f64)| mean * mean * moments.weight().value() > MAX_SPARSE_MEAN_RATIO * q && *mean != 0.0;
+    if moments.mean().iter().zip(moments.scatter()).any(far) {
         let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
         let mut dense = Array2::zeros((TASK_ROWS, rows.ncols()));
         for (task, mut out) in out.axis_chunks_iter_mut(Axis(0), TASK_ROWS).enumerate() {

@@ -52,10 +52,11 @@ impl SparseColumns {
                 }
             }
         }
-        let count = before.count.checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
+        let count = before.count().checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
         let weight = Weight::of(&weights);
         let total = weight.value();
-        let (mut high, mut low, mut scatter) = (before.mean.clone(), before.mean_low.clone(), before.scatter.clone());
+        let (mut high, mut low, mut scatter) =
+            (before.mean().clone(), before.mean_low().clone(), before.scatter().clone());
         let mut step = Array1::zeros(rows.ncols());
         let stored: usize = lengths.iter().sum();
         let (mut cells, mut means) = (0, vec![0.0; rows.ncols()]);
@@ -64,13 +65,13 @@ impl SparseColumns {
             let full = column.len() == selected.len();
             // A column that is stored in every row is summed as differences, so that the mean of a
             // constant column is exact.
-            let near = if full && !before.about_origin { column[0].1 } else { 0.0 };
-            if !before.about_origin {
+            let near = if full && !before.is_about_origin() { column[0].1 } else { 0.0 };
+            if !before.is_about_origin() {
                 step[j] = column.iter().map(|(i, x)| weights[*i as usize] * (x - near)).sum::<f64>() / total;
                 (high[j], low[j]) = two_sum(near, step[j]);
             }
             let (mean, mean_low) = (high[j], low[j]);
-            let filled = full || (held > 0.5 * total && !before.about_origin);
+            let filled = full || (held > 0.5 * total && !before.is_about_origin());
             if filled {
                 cells += selected.len();
                 if cells > MAX_FILL * stored + rows.ncols() {
@@ -100,9 +101,9 @@ impl SparseColumns {
         let longest_row = in_row.into_iter().max().unwrap_or(0);
         let c = Array1::zeros(rows.ncols());
         let squared_weight = weights.iter().map(|w| w * w).sum();
-        let (mean, mean_low) = (high, low);
-        let moments = Moments { count, weight, squared_weight, mean, mean_low, scatter, ..before.clone() };
-        let absorbed = Absorbed { moments, step, c, roundings: (longest_column + 16) as f64 };
+        let moments =
+            before.clone().with_rows(count, weight, squared_weight).with_mean(high, low).with_scatter(scatter);
+        let absorbed = Absorbed::new(moments, step, c, (longest_column + 16) as f64);
         Ok(Some((Self { columns, roots, means, longest_row, longest_column }, absorbed)))
     }
 

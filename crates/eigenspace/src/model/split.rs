@@ -81,7 +81,7 @@ impl EigenspaceModel {
         let bound = self.bound_without(part, &c, everything);
         let truncated = self.bound.is_truncated() || part.bound.is_truncated();
         let largest_eigenvalue = self.spectrum.largest().max(part.spectrum.largest()).powi(2);
-        let unlike = have_different_scales(self.moments.scatter.view(), largest_eigenvalue, DIFFERENT_SCALES);
+        let unlike = have_different_scales(self.moments.scatter().view(), largest_eigenvalue, DIFFERENT_SCALES);
         let few = self.features() <= if unlike { DIFFERENT_SCALES_FEATURES } else { SUBTRACTED_SCATTER_FEATURES };
         let rest = if few { self.scatter_without(part, &c) } else { self.span_without(part, &c, moments.rank_limit()) };
 
@@ -93,7 +93,7 @@ impl EigenspaceModel {
         let bound = bound.clamped(-rest.smallest, rest.units.as_ref());
         if everything {
             // No rows remain, so no scatter may remain either.
-            let excess = largest(&bound.surplus) + bound.noise;
+            let excess = largest(bound.surplus()) + bound.noise();
             let greatest = rest.greatest();
             return if greatest > excess {
                 Err(Error::NotAPart { scatter: -greatest, allowed: -excess, truncated })
@@ -102,8 +102,8 @@ impl EigenspaceModel {
                     .carrying(&self.metadata))
             };
         }
-        let mut scatter = moments.scatter.clone();
-        for (j, (q, noise)) in scatter.iter_mut().zip(&bound.scatter_noise).enumerate() {
+        let mut scatter = moments.scatter().clone();
+        for (j, (q, noise)) in scatter.iter_mut().zip(bound.scatter_noise()).enumerate() {
             if *q < -*noise {
                 return Err(Error::NotAPart { scatter: *q, allowed: -*noise, truncated });
             }
@@ -117,32 +117,14 @@ impl EigenspaceModel {
 
     /// The weight of the remaining rows.
     fn weight_without(&self, part: &Self) -> f64 {
-        self.moments.weight.minus(part.moments.weight).value()
+        self.moments.weight().minus(part.moments.weight()).value()
     }
 
     /// The bound of the remaining model, from the bounds and the means of the whole and the part.
     fn bound_without(&self, part: &Self, c: &Array1<f64>, everything: bool) -> Bound {
         let (whole, leaving) = (self.weight(), part.weight());
         let left = if everything { whole } else { self.weight_without(part) };
-        // c = √(w₂ w₃ / w₁) (μ₃ − μ₂), and μ₁ = μ₃ + (w₂ / w₁) (μ₃ − μ₂).
-        let (one, two) = ((leaving / left).sqrt(), (whole / left).sqrt());
-        let rounded = c.mapv(|c| 8.0 * UNIT * c.abs());
-        let off = &self.bound.mean_noise * one + &part.bound.mean_noise * two + &rounded;
-        let bound = Bound {
-            lost: &self.bound.lost + &part.bound.surplus,
-            surplus: &self.bound.surplus + &part.bound.lost,
-            noise: self.bound.noise + part.bound.noise,
-            feature_noise: &self.bound.feature_noise + &part.bound.feature_noise,
-            // √w₁ δμ₁ = √w₁ (w₃ δμ₃ + w₂ δμ₂) / w₁
-            mean_noise: &self.bound.mean_noise * two + &part.bound.mean_noise * one + rounded,
-            scatter_noise: &self.bound.scatter_noise
-                + &part.bound.scatter_noise
-                + self.moments.scatter.mapv(|q| 8.0 * UNIT * q),
-            failure_probability: (self.bound.failure_probability + part.bound.failure_probability).min(1.0),
-        };
-        let q = &self.moments.scatter;
-        // The three scatters that are subtracted are also sums for each feature.
-        bound.shifted(c, &off, q).summed(8.0 * UNIT, q).summed_by_feature()
+        self.bound.without(&part.bound, (leaving, left, whole), self.moments.scatter(), c)
     }
 
     /// The remaining scatter, in units in which each feature of the whole has the same spread.
@@ -154,11 +136,12 @@ impl EigenspaceModel {
         // truncated models the directions may have more of a feature than it varies by.
         let factor_of_whole = self.factor();
         let mut spread = factor_of_whole.map_axis(Axis(0), |column| column.dot(&column));
-        for (spread, (q, noise)) in spread.iter_mut().zip(self.moments.scatter.iter().zip(&self.bound.feature_noise)) {
+        for (spread, (q, noise)) in spread.iter_mut().zip(self.moments.scatter().iter().zip(self.bound.feature_noise()))
+        {
             *spread = spread.max(*q).max(*noise);
         }
         let d = spread.mapv(|spread| if spread > 0.0 { spread.sqrt() } else { 1.0 });
-        let mut k = scatter.matrix + scatter.low;
+        let mut k = scatter.into_sum();
         k.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
         let (lambda, turn) = linalg::eigh(k.view());
         let size = (self.features() + self.rank() + part.rank()) as f64 + 16.0;
@@ -166,7 +149,7 @@ impl EigenspaceModel {
         // correlations.
         let correlation = linalg::squared_lengths((factor_of_whole / &d).view()).sum();
         let floor = 2.0 * size * UNIT * correlation.max(1.0);
-        let rounding = Rounding { features: 2.0 * floor, ..Rounding::whole(0.0) };
+        let rounding = Rounding::whole(0.0).with_feature_error(2.0 * floor);
         let smallest = lambda.last().copied().unwrap_or(0.0).min(0.0);
         let (rows, units) = (factor(&lambda, &turn, floor) * &d, Some(&d * &d));
         Rest { rows, eigenvalues: None, smallest, units, spread, rounding }
@@ -201,8 +184,8 @@ impl EigenspaceModel {
             eigenvalues: Some(eigen.values.iter().take(remaining).copied().collect()),
             smallest: eigen.smallest().min(0.0),
             units: None,
-            spread: self.moments.scatter.clone(),
-            rounding: Rounding { whole: 4.0 * floor, ..rotation(q.nrows()) },
+            spread: self.moments.scatter().clone(),
+            rounding: rotation(q.nrows()).with_whole_error(4.0 * floor),
         }
     }
 
@@ -293,7 +276,7 @@ impl Rest {
         let Some(eigenvalues) = eigenvalues else {
             return reduce(rows, Route::Auto, Truncation::None, moments);
         };
-        fill_constant(&mut rows, moments.scatter.view());
+        fill_constant(&mut rows, moments.scatter().view());
         let values = eigenvalues.mapv(f64::sqrt);
         if linalg::orthogonality_loss(rows.view()) <= ORTHONORMALITY_TOLERANCE {
             let rounding = Rounding::whole(0.0);
@@ -307,10 +290,10 @@ impl Rest {
     /// The smallest eigenvalue that truncation and rounding can explain.
     fn allowed(&self, bound: &Bound) -> f64 {
         match &self.units {
-            None => largest(&bound.lost) + bound.noise,
+            None => largest(bound.lost()) + bound.noise(),
             Some(units) => {
                 let share = |((lost, noise), unit): ((&f64, &f64), &f64)| (lost + noise) / unit;
-                let shares = bound.lost.iter().zip(&bound.feature_noise).zip(units).map(share);
+                let shares = bound.lost().iter().zip(bound.feature_noise()).zip(units).map(share);
                 shares.fold(0.0, f64::max)
             }
         }

@@ -24,7 +24,7 @@ use ndarray::{Array2, ArrayView1, Axis, concatenate};
 
 use crate::error::Error;
 use crate::linalg;
-use crate::model::bound::{self, Rounding, UNIT};
+use crate::model::bound::{self, UNIT};
 use crate::model::decompose::{
     DIFFERENT_SCALES, Decomposed, ORTHONORMALITY_TOLERANCE, Route, Stacked, by_svd, have_different_scales, reduce,
     rotation,
@@ -53,8 +53,8 @@ impl EigenspaceModel {
         let absorbed = self.moments.absorb(added, weights.as_deref())?;
         let bound = self.bound.absorbed(&self.moments, &absorbed);
         let a = Stacked { rows, groups: &[rank] };
-        let reduced = reduce(a, Route::Auto, truncation, &absorbed.moments);
-        Ok(Self::from_reduced(absorbed.moments, reduced, bound, self.components).carrying(&self.metadata))
+        let reduced = reduce(a, Route::Auto, truncation, absorbed.moments());
+        Ok(Self::from_reduced(absorbed.into_moments(), reduced, bound, self.components).carrying(&self.metadata))
     }
 
     /// Multiplies the weight of every row so far by `factor`, before newer rows are added.
@@ -81,8 +81,8 @@ impl EigenspaceModel {
         let mut rows = block::widened(row.insert_axis(Axis(0)));
         let absorbed = self.moments.absorb(rows.view_mut(), None)?;
         if have_different_scales(
-            absorbed.moments.scatter.view(),
-            bound::largest(&absorbed.moments.scatter),
+            absorbed.moments().scatter().view(),
+            bound::largest(absorbed.moments().scatter()),
             DIFFERENT_SCALES,
         ) {
             // The small problem mixes directions, and therefore features; a block update rotates
@@ -90,7 +90,7 @@ impl EigenspaceModel {
             return self.update(block::widened(row.insert_axis(Axis(0))).view(), truncation);
         }
         let bound = self.bound.absorbed(&self.moments, &absorbed);
-        let moments = absorbed.moments;
+        let moments = absorbed.into_moments();
 
         let basis = self.basis();
         let mut residual = rows.remove_axis(Axis(0));
@@ -120,8 +120,9 @@ impl EigenspaceModel {
         let core = by_svd(core.view());
         let directions = orthonormal_again(linalg::rotate(core.directions.view(), stacked.view()));
         // The rounding of the residual, after two passes of products over D.
-        let whole = core.rounding.whole + if grows { 0.0 } else { floor * (floor + 2.0 * self.spectrum.largest()) };
-        let rounding = Rounding { whole, ..rotation(2 * rank) };
+        let whole =
+            core.rounding.whole_error() + if grows { 0.0 } else { floor * (floor + 2.0 * self.spectrum.largest()) };
+        let rounding = rotation(2 * rank).with_whole_error(whole);
         let reduced = Decomposed { directions, rounding, ..core }.cut(truncation, &moments);
         Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&self.metadata))
     }

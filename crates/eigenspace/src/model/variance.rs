@@ -175,11 +175,11 @@ impl EigenspaceModel {
     pub(crate) fn divisor(&self, ddof: f64) -> Result<f64, Error> {
         let weight = self.weight();
         let refused = Error::Divisor { ddof, weight, count: self.count() };
-        let taken = match self.moments.weights {
+        let taken = match self.moments.weight_kind() {
             WeightKind::Frequency => ddof,
             // The squares of such small weights underflow.
             WeightKind::Reliability if weight < 1.0 / LARGEST_MAGNITUDE && ddof != 0.0 => return Err(refused),
-            WeightKind::Reliability if weight > 0.0 => ddof * self.moments.squared_weight / weight,
+            WeightKind::Reliability if weight > 0.0 => ddof * self.moments.squared_weight() / weight,
             WeightKind::Reliability => ddof,
         };
         let divisor = weight - taken;
@@ -188,7 +188,7 @@ impl EigenspaceModel {
 
     /// What the weights of the rows mean.
     pub fn weight_kind(&self) -> WeightKind {
-        self.moments.weights
+        self.moments.weight_kind()
     }
 
     /// The same model with another kind of weights; only variances with a `ddof` differ.

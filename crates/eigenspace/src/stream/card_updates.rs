@@ -101,7 +101,7 @@ impl EigenspaceStream {
     fn append_only_on_card(&mut self, source: &Source<'_>, which: &[usize]) -> Result<bool, Error> {
         let forgetting = self.options.forgetting;
         let known = self.plan.engine == Engine::Factor && self.plan.max_rank.is_some();
-        let absorbed = self.state.moments().weight.value() >= 1.0;
+        let absorbed = self.state.moments().weight().value() >= 1.0;
         let plain = forgetting == Forgetting::Never && absorbed && known;
         let StreamState { buffer, clock, .. } = &mut self.state;
         let (Some(on_card), true) = (&mut self.on_card, source.is_eager() && plain && buffer.pending() == 0) else {

@@ -21,7 +21,7 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::error::Error;
 use crate::linalg::{self, Eigen, PANEL, Real};
-use crate::model::bound::{Rounding, UNIT};
+use crate::model::bound::UNIT;
 use crate::model::decompose::{Turn, rotation};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::{Absorbed, Moments};
@@ -144,15 +144,15 @@ impl Dual {
         let scales = self.values.slice_axis(Axis(0), Slice::from(..shown)).mapv(f64::sqrt);
         let mut u = self.u.clone();
         u.rows_mut().into_iter().zip(&scales).for_each(|(mut row, scale)| row /= *scale);
-        let before = factor.moments.scaled(fade);
+        let before = factor.moments().scaled(fade);
         let (f, absorbed) = rotated(&u, rows, &before)?;
-        let bound = factor.bound.clone().scaled(fade).absorbed(&before, &absorbed);
-        let rounding = Rounding { whole: self.doubt, ..rotation(3 * size) };
+        let bound = factor.bound().clone().scaled(fade).absorbed(&before, &absorbed);
+        let rounding = rotation(3 * size).with_whole_error(self.doubt);
         let (largest, beyond) = (self.values[0], self.values[shown].max(0.0));
         let turn = Turn { u, scales, largest, beyond, rounding };
-        let decomposed = turn.decomposed(f, absorbed.moments.scatter.view());
-        let reduced = decomposed.cut(Truncation::Rank(shown), &absorbed.moments);
-        let model = EigenspaceModel::from_reduced(absorbed.moments, reduced, bound, components);
+        let decomposed = turn.decomposed(f, absorbed.moments().scatter().view());
+        let reduced = decomposed.cut(Truncation::Rank(shown), absorbed.moments());
+        let model = EigenspaceModel::from_reduced(absorbed.into_moments(), reduced, bound, components);
         if model.rank() < shown {
             return Ok(None);
         }
@@ -292,7 +292,7 @@ fn rotated(u: &Array2<f64>, rows: &WeightedRows<'_>, before: &Moments) -> Result
         let sums = sums.map(|sums| &sums[columns.clone()]);
         let absorbed = before.of_features(columns).absorb_copy(Some(from_rows), added, weights, sums)?;
         // A constant feature is zero in every direction, without rounding.
-        for (j, _) in absorbed.moments.scatter.iter().enumerate().filter(|(_, q)| **q == 0.0) {
+        for (j, _) in absorbed.moments().scatter().iter().enumerate().filter(|(_, q)| **q == 0.0) {
             panel.column_mut(j).fill(0.0);
         }
         linalg::multiply(out, u.view(), panel.view());

@@ -112,7 +112,7 @@ impl EigenspaceStream {
 
     /// Number of rows absorbed, n.
     pub fn count(&self) -> u64 {
-        self.state.moments().count + self.state.buffer.pending() as u64
+        self.state.moments().count() + self.state.buffer.pending() as u64
     }
 
     /// The chosen engine, block size and rank.
@@ -250,7 +250,7 @@ impl EigenspaceStream {
         if self.plan.engine == Engine::Scatter
             && let EngineState::Factor(factor) = &self.state.engine
         {
-            let nothing = factor.moments.emptied(self.options.nothing(self.features()));
+            let nothing = factor.moments().emptied(self.options.nothing(self.features()));
             self.state.engine = EngineState::Scatter(Scatter::empty(nothing));
         }
         let cut = cut_of(self.plan, &self.options);

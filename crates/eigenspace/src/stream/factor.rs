@@ -36,8 +36,8 @@ const TRUSTED_COMPRESSIONS: u64 = 16;
 /// Moments and error bound of the rows inside F; F itself is in the buffer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Factor {
-    pub(crate) moments: Moments,
-    pub(crate) bound: Bound,
+    moments: Moments,
+    bound: Bound,
     /// Number of compressions so far.
     compressions: u64,
 }
@@ -76,6 +76,18 @@ impl Factor {
     /// The same after so many compressions.
     pub(crate) fn restored(moments: Moments, bound: Bound, compressions: u64) -> Self {
         Self { moments, bound, compressions }
+    }
+
+    pub(crate) fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    pub(crate) fn moments_mut(&mut self) -> &mut Moments {
+        &mut self.moments
+    }
+
+    pub(crate) fn bound(&self) -> &Bound {
+        &self.bound
     }
 
     pub(crate) fn compressions(&self) -> u64 {
@@ -121,12 +133,12 @@ impl Factor {
         rule: &Rule<'_>,
     ) -> Result<RowBuffer, Error> {
         // The set of rows with the larger weight comes first, which is more precise.
-        let heavier = self.moments.weight.value() >= other.moments.weight.value();
+        let heavier = self.moments.weight().value() >= other.moments.weight().value();
         let ((one, f1), (two, f2)) =
             if heavier { ((&*self, own), (other, others)) } else { ((other, others), (&*self, own)) };
         let (moments, c) = one.moments.merge(&two.moments)?;
-        let weights = (one.moments.weight.value(), two.moments.weight.value());
-        let bound = one.bound.combined(&two.bound, weights, &moments.scatter, &c);
+        let weights = (one.moments.weight().value(), two.moments.weight().value());
+        let bound = one.bound.combined(&two.bound, weights, moments.scatter(), &c);
         let mut buffer = RowBuffer::starting_with(concatenate![Axis(0), f1, f2, c.view().insert_axis(Axis(0))]);
         let prepared = prepare_rows(&mut buffer, moments, bound, false, rule);
         self.reduce(&mut buffer, &[], prepared, rule);
@@ -161,7 +173,7 @@ impl Factor {
     ) -> Result<Prepared, Error> {
         let absorbed = self.moments.absorb(buffer.raw_mut(), weights)?;
         let bound = self.bound.absorbed(&self.moments, &absorbed);
-        Ok(prepare_rows(buffer, absorbed.moments, bound, self.is_trusted(), rule))
+        Ok(prepare_rows(buffer, absorbed.into_moments(), bound, self.is_trusted(), rule))
     }
 
     /// Whether the rows of F are assumed to be orthogonal.
@@ -173,7 +185,7 @@ impl Factor {
     fn prepare_sparse(&self, buffer: &RowBuffer, weights: &[f64], rule: &Rule<'_>) -> Result<Prepared, Error> {
         let (absorbed, center) = buffer.sparse().absorb(&self.moments, weights)?;
         let (kept, f) = (buffer.kept(), buffer.factor());
-        let units = rule.units(&absorbed.moments);
+        let units = rule.units(absorbed.moments());
         let scaled = units.as_ref().map(|units| (&f / units, buffer.sparse().rescaled(units), &center / units));
         let mut gram = match &scaled {
             None => buffer.sparse().gram(f, &center, weights),
@@ -188,16 +200,23 @@ impl Factor {
         // with the spread.
         let weight: f64 = weights.iter().sum();
         let outweighed = |q: &f64, center: &f64| if *q > 0.0 { weight * center * center / q } else { 0.0 };
-        let worst = absorbed.moments.scatter.iter().zip(&center).map(|(q, t)| outweighed(q, t)).fold(0.0, f64::max);
+        let worst = absorbed.moments().scatter().iter().zip(&center).map(|(q, t)| outweighed(q, t)).fold(0.0, f64::max);
         let scaled_center = scaled.as_ref().map_or(&center, |(.., center)| center);
         let cancellation = 64.0 * UNIT * weight * scaled_center.iter().map(|t| t * t).sum::<f64>();
-        let mut rounding = rotation(2 * gram.nrows());
-        rounding.columns *= f64::sqrt(1.0 + worst);
+        let rounding = rotation(2 * gram.nrows()).for_longer_columns(f64::sqrt(1.0 + worst));
         // The center is rounded to one f64.
         let off = center.mapv(|t| weight.sqrt() * UNIT * t.abs());
-        let bound = self.bound.clone().shifted(&absorbed.c, &off, &absorbed.moments.scatter);
+        let bound = self.bound.clone().shifted(absorbed.c(), &off, absorbed.moments().scatter());
         let bound = bound.absorbed(&self.moments, &absorbed);
-        Ok(Prepared { moments: absorbed.moments, bound, gram, units, center: Some(center), cancellation, rounding })
+        Ok(Prepared {
+            moments: absorbed.into_moments(),
+            bound,
+            gram,
+            units,
+            center: Some(center),
+            cancellation,
+            rounding,
+        })
     }
 
     /// The factor after a compression on a card that kept directions of these squared lengths.
@@ -220,11 +239,11 @@ impl Factor {
     /// is the largest squared length of a row that was kept.
     fn record(&mut self, largest: f64, prepared: Prepared, lost: f64, eigenvalue_error: f64) {
         let Prepared { moments, bound, units, cancellation, rounding, .. } = prepared;
-        let (q, eigenvalue_error) = (&moments.scatter, eigenvalue_error + cancellation);
+        let (q, eigenvalue_error) = (moments.scatter(), eigenvalue_error + cancellation);
         self.bound = match units {
-            None => bound.losing(lost).rounded(Rounding { whole: eigenvalue_error, ..rounding }, q, largest),
+            None => bound.losing(lost).rounded(rounding.with_whole_error(eigenvalue_error), q, largest),
             Some(units) => {
-                bound.losing_in(&units, lost).rounded(Rounding { features: eigenvalue_error, ..rounding }, q, largest)
+                bound.losing_in(&units, lost).rounded(rounding.with_feature_error(eigenvalue_error), q, largest)
             }
         };
         self.moments = moments;
@@ -270,7 +289,7 @@ fn rotate_sparse(u: ArrayView2<'_, f64>, buffer: &mut RowBuffer, center: &Array1
 impl Rule<'_> {
     /// The units √q_j by which features are divided; `None` if they keep their units.
     fn units(&self, moments: &Moments) -> Option<Array1<f64>> {
-        self.standardized.then(|| moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 }))
+        self.standardized.then(|| moments.scatter().mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 }))
     }
 
     /// The cut, and a bound on the error of the eigenvalues of the Gram matrix of this size if
@@ -285,7 +304,7 @@ impl Rule<'_> {
         let squared: Vec<f64> = values.iter().map(|value| value.max(0.0)).collect();
         let total = match units {
             None => moments.total(),
-            Some(_) => moments.scatter.iter().filter(|q| **q > 0.0).count() as f64,
+            Some(_) => moments.scatter().iter().filter(|q| **q > 0.0).count() as f64,
         };
         let cut = (self.cut)(&squared, total);
         if cut.keep >= moments.rank_limit().min(size) {
@@ -303,7 +322,7 @@ impl Rule<'_> {
 
 /// The number of rows up to the last one that is more than rounding in any feature.
 fn significant_row_count(rows: ArrayView2<'_, f64>, moments: &Moments) -> usize {
-    decompose::significant_rows(rows, moments.scatter.view(), rows.nrows()).last().map_or(0, |last| last + 1)
+    decompose::significant_rows(rows, moments.scatter().view(), rows.nrows()).last().map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(crate) fn impute(
     Imputer::of_mean(observed_mean(&rows.view(), weights)).fill(rows.view_mut(), &missing);
     for _ in 0..ROUNDS {
         let mut a = rows.to_owned();
-        let moments = Moments::empty(a.ncols()).about(about_origin).absorb(a.view_mut(), weights)?.moments;
+        let moments = Moments::empty(a.ncols()).about(about_origin).absorb(a.view_mut(), weights)?.into_moments();
         let bound = Bound::exact(a.ncols());
         let reduced = reduce(a, Route::Auto, Truncation::None, &moments);
         let model = EigenspaceModel::from_reduced(moments, reduced, bound, components);

@@ -20,7 +20,7 @@ impl EigenspaceStream {
     pub(crate) fn merge_stream(&mut self, other: &Self) -> Result<(), Error> {
         self.count().checked_add(other.count()).ok_or(Error::CountOverflow)?;
         self.cache.clear();
-        let holds_rows = |stream: &Self| stream.state.moments().count > 0;
+        let holds_rows = |stream: &Self| stream.state.moments().count() > 0;
         if holds_rows(other) && !holds_rows(self) {
             let pending = std::mem::replace(self, other.clone());
             return self.append_pending(&pending.state.buffer);

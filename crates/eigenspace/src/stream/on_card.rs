@@ -145,9 +145,9 @@ impl OnCard {
     /// Reuses the memory of a state that is no longer needed.
     pub(crate) fn reuse(&mut self, state: StreamState) {
         if let EngineState::Scatter(scatter) = state.engine
-            && !scatter.matrix.is_empty()
+            && !scatter.matrix().is_empty()
         {
-            self.home = Some((scatter.matrix, scatter.low));
+            self.home = Some(scatter.into_parts());
         }
         self.memory = Some(state.buffer.into_memory());
     }
@@ -166,29 +166,29 @@ impl OnCard {
         let features = buffer.features();
         let nothing = Array2::zeros((0, 0));
         let (moments, bound) = (options.nothing(features), Bound::exact(features));
-        let empty = Scatter { moments, bound, matrix: nothing.clone(), low: nothing };
+        let empty = Scatter::new(moments, bound, nothing.clone(), nothing);
         let scatter = if let EngineState::Scatter(scatter) = engine { scatter } else { &empty };
         self.send(buffer, buffer.pending())?;
         let Pending { x: Some(mut x), rows } = std::mem::take(&mut self.pending) else { return Err(lost().into()) };
         let (mut m, mut low) = match self.scatter.take() {
-            Some((m, low, count)) if count == scatter.moments.count => (m, low),
+            Some((m, low, count)) if count == scatter.moments().count() => (m, low),
             _ => {
                 let card = &*self.card;
-                if scatter.moments.count > 0 {
-                    if scatter.matrix.is_empty() {
+                if scatter.moments().count() > 0 {
+                    if scatter.matrix().is_empty() {
                         return Err(lost().into());
                     }
-                    (sent(card, scatter.matrix.view())?, sent(card, scatter.low.view())?)
+                    (sent(card, scatter.matrix().view())?, sent(card, scatter.low().view())?)
                 } else {
                     (card.zeros(features, features)?, card.zeros(features, features)?)
                 }
             }
         };
         let row = |i: usize| buffer.raw().index_axis_move(Axis(0), i);
-        let absorbed = scatter.moments.absorb_on_card(&*self.card, &mut x, rows, weights, row)?;
+        let absorbed = scatter.moments().absorb_on_card(&*self.card, &mut x, rows, weights, row)?;
         self.card.add_scatter(&mut m, &mut low, &x, rows)?;
         // The card computes the products meanwhile.
-        let bound = scatter.bound.absorbed(&scatter.moments, &absorbed);
+        let bound = scatter.bound().absorbed(scatter.moments(), &absorbed);
         let size = if complete { features } else { 0 };
         let home = if complete { self.home.take() } else { None };
         let (mut matrix, mut matrix_low) =
@@ -198,8 +198,8 @@ impl OnCard {
             self.card.download(&low, matrix_low.view_mut())?;
         }
         self.spare_rows = Some(x);
-        self.scatter = Some((m, low, absorbed.moments.count));
-        let scatter = Scatter { moments: absorbed.moments, bound, matrix, low: matrix_low };
+        self.scatter = Some((m, low, absorbed.moments().count()));
+        let scatter = Scatter::new(absorbed.into_moments(), bound, matrix, matrix_low);
         Ok(Flushed { engine: EngineState::Scatter(scatter), kept: 0 })
     }
 
@@ -225,14 +225,14 @@ impl OnCard {
     fn copies_of(&self, scatter: &Scatter, buffer: &RowBuffer) -> Result<Copies, DeviceError> {
         let card = &*self.card;
         let (matrix, low) = match &self.scatter {
-            Some((m, low, count)) if *count == scatter.moments.count => {
+            Some((m, low, count)) if *count == scatter.moments().count() => {
                 (linalg::copy_of(card, m)?, linalg::copy_of(card, low)?)
             }
-            _ => (sent(card, scatter.matrix.view())?, sent(card, scatter.low.view())?),
+            _ => (sent(card, scatter.matrix().view())?, sent(card, scatter.low().view())?),
         };
         let raw = buffer.raw();
         if raw.nrows() == 0 {
-            return Ok(Copies { matrix, low, rows: None });
+            return Ok(Copies::new(matrix, low, None));
         }
         let mut x = card.zeros(raw.nrows(), raw.ncols())?;
         let there = match &self.pending {
@@ -245,7 +245,7 @@ impl OnCard {
         if there < raw.nrows() {
             card.upload(linalg::rows_of(raw, there..raw.nrows()), &mut x, there)?;
         }
-        Ok(Copies { matrix, low, rows: Some((x, raw.nrows())) })
+        Ok(Copies::new(matrix, low, Some((x, raw.nrows()))))
     }
 
     /// Compresses the rows of the buffer. The factor is written to the last rows of `home`. `None`
@@ -274,12 +274,12 @@ impl OnCard {
         // The rows are centered on the card, so they are no longer those of the buffer.
         let Pending { x: Some(mut x), .. } = std::mem::take(&mut self.pending) else { return Err(lost().into()) };
         let row = |i: usize| buffer.raw().index_axis_move(Axis(0), i);
-        let absorbed = factor.moments.absorb_on_card(&*card, &mut x, pending, weights, row)?;
+        let absorbed = factor.moments().absorb_on_card(&*card, &mut x, pending, weights, row)?;
         let gram = card.gram((&f, kept), (&x, pending), factor.is_trusted())?;
         let wanted = rule.limit.of(gram.rows) + 1;
         let (eigen, bound) =
-            rayon::join(|| card.eigen(gram, wanted), || factor.bound.absorbed(&factor.moments, &absorbed));
-        let moments = absorbed.moments;
+            rayon::join(|| card.eigen(gram, wanted), || factor.bound().absorbed(factor.moments(), &absorbed));
+        let moments = absorbed.into_moments();
         let (values, vectors) = eigen?;
         let values = Array1::from(values);
         if values.iter().any(|value| !value.is_finite()) {
@@ -293,7 +293,7 @@ impl OnCard {
             _ => card.zeros(home.nrows().max(cut.keep), columns)?,
         };
         card.rotate(&vectors, &scales, (&f, kept), (&x, pending), &mut out)?;
-        let limits = decompose::rounding_limits(moments.scatter.view(), cut.keep);
+        let limits = decompose::rounding_limits(moments.scatter().view(), cut.keep);
         let (lengths, significant) = card.lengths(&out, cut.keep, &limits)?;
         // The rows of F are as long as the eigenvalues say, if the eigenvectors have length 1 and
         // belong to them.

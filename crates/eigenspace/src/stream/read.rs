@@ -222,7 +222,7 @@ impl EigenspaceStream {
         let weights = buffer.weights(self.options.forgetting, *clock);
         let plain = weights.is_none() && fade == 1.0;
         let mut weighted = WeightedRows { buffer, factor, weights: weights.as_deref(), fade, sums: None };
-        let reference = Reference::of(buffer, &factor.moments);
+        let reference = Reference::of(buffer, factor.moments());
         if let Some(dual) = self.cache.dual.get() {
             let kept = self.cache.take_products();
             weighted.sums = kept.sums(buffer.pending()).filter(|_| plain);
@@ -234,8 +234,8 @@ impl EigenspaceStream {
         let products = kept.extend(buffer, &reference, others);
         weighted.sums = kept.sums(buffer.pending()).filter(|_| plain);
         let ones = vec![1.0; if weights.is_some() { 0 } else { buffer.pending() }];
-        let before = factor.moments.weight.times(fade).value();
-        let origin = factor.moments.about_origin;
+        let before = factor.moments().weight().times(fade).value();
+        let origin = factor.moments().is_about_origin();
         let centered = kept.centered(weights.as_deref().unwrap_or(&ones), fade, before, origin);
         self.cache.keep_products(kept);
         let total = centered.gram.diag().sum();
@@ -255,8 +255,8 @@ impl EigenspaceStream {
             EngineState::Scatter(scatter) => scatter.model(Truncation::None, components, false),
             EngineState::Factor(factor) => {
                 let kept = self.state.buffer.factor().to_owned();
-                let reduced = reduce(kept, Route::Auto, Truncation::None, &factor.moments);
-                EigenspaceModel::from_reduced(factor.moments.clone(), reduced, factor.bound.clone(), components)
+                let reduced = reduce(kept, Route::Auto, Truncation::None, factor.moments());
+                EigenspaceModel::from_reduced(factor.moments().clone(), reduced, factor.bound().clone(), components)
             }
         };
         Ok((model.count() > 0).then(|| Imputer::of(&model, components)))
@@ -296,12 +296,13 @@ impl EigenspaceStream {
             }
             EngineState::Factor(factor) => {
                 kept *= fade.sqrt();
-                let before = factor.moments.scaled(fade);
+                let before = factor.moments().scaled(fade);
                 let absorbed = before.absorb(added, weights.as_deref())?;
-                let bound = factor.bound.clone().scaled(fade).absorbed(&before, &absorbed);
+                let bound = factor.bound().clone().scaled(fade).absorbed(&before, &absorbed);
                 let a = Stacked { rows: a, groups: &[buffer.kept()] };
-                let reduced = reduce(a, Route::Auto, truncation, &absorbed.moments);
-                Ok(EigenspaceModel::from_reduced(absorbed.moments, reduced, bound, components).carrying(metadata))
+                let reduced = reduce(a, Route::Auto, truncation, absorbed.moments());
+                Ok(EigenspaceModel::from_reduced(absorbed.into_moments(), reduced, bound, components)
+                    .carrying(metadata))
             }
         }
     }

@@ -30,7 +30,7 @@ use ndarray::{Array1, Array2, ArrayViewMut2, Axis};
 
 use crate::error::Error;
 use crate::linalg::{self, Lanes, Operator, PANEL, Slices};
-use crate::model::bound::{Bound, Rounding, UNIT, largest};
+use crate::model::bound::{Rounding, UNIT, largest};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::iterative::{Known, factor_of_images};
 use crate::rows::block::Block;
@@ -182,8 +182,8 @@ impl Refinement {
         let mut rows = self.buffer.raw_mut();
         rows.axis_chunks_iter_mut(Axis(1), PANEL)
             .into_par_iter()
-            .zip(moments.mean.axis_chunks_iter(Axis(0), PANEL))
-            .zip(moments.mean_low.axis_chunks_iter(Axis(0), PANEL))
+            .zip(moments.mean().axis_chunks_iter(Axis(0), PANEL))
+            .zip(moments.mean_low().axis_chunks_iter(Axis(0), PANEL))
             .zip(self.sum.axis_chunks_iter_mut(Axis(0), PANEL))
             .zip(self.squares.axis_chunks_iter_mut(Axis(0), PANEL))
             .for_each(|((((mut rows, mean), low), mut sum), mut squares)| {
@@ -225,11 +225,12 @@ impl Refinement {
     /// stored in full.
     fn slices(&mut self) -> Slices {
         let moments = &self.model.moments;
-        let weight = moments.weight.value();
-        let subtracted = |j: usize| weight * moments.mean[j] * moments.mean[j] <= moments.scatter[j];
-        let full: Vec<usize> = (0..moments.features()).filter(|&j| !subtracted(j) && moments.mean[j] != 0.0).collect();
+        let weight = moments.weight().value();
+        let subtracted = |j: usize| weight * moments.mean()[j] * moments.mean()[j] <= moments.scatter()[j];
+        let full: Vec<usize> =
+            (0..moments.features()).filter(|&j| !subtracted(j) && moments.mean()[j] != 0.0).collect();
         let within: Vec<f64> =
-            (0..moments.features()).map(|j| if subtracted(j) { moments.mean[j] } else { 0.0 }).collect();
+            (0..moments.features()).map(|j| if subtracted(j) { moments.mean()[j] } else { 0.0 }).collect();
         let (starts, columns, stored) = self.buffer.sparse().parts();
         let weights = self.buffer.own_weights().unwrap_or_else(|| vec![1.0; self.buffer.pending()]);
         let across: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
@@ -237,7 +238,7 @@ impl Refinement {
         for (row, &root) in across.iter().enumerate() {
             let cells = starts[row]..starts[row + 1];
             let mut missing = full.iter().copied().peekable();
-            let center = |j: usize, x: f64| root * ((x - moments.mean[j]) - moments.mean_low[j]);
+            let center = |j: usize, x: f64| root * ((x - moments.mean()[j]) - moments.mean_low()[j]);
             for (&j, &x) in columns[cells.clone()].iter().zip(&stored[cells]) {
                 while let Some(zero) = missing.next_if(|zero| *zero < j) {
                     indices.push(zero as u32);
@@ -262,7 +263,7 @@ impl Refinement {
         }
         let added: f64 = weights.iter().sum();
         for (j, (sum, squares)) in self.sum.iter_mut().zip(&mut self.squares).enumerate() {
-            let zero = (0.0 - moments.mean[j]) - moments.mean_low[j];
+            let zero = (0.0 - moments.mean()[j]) - moments.mean_low()[j];
             *sum += added * zero;
             *squares += added * zero * zero;
         }
@@ -272,17 +273,17 @@ impl Refinement {
     /// Refuses a pass over other rows than those of the model.
     fn check(&self) -> Result<(), Error> {
         let moments = &self.model.moments;
-        let weight = moments.weight.value();
-        let other = Err(Error::RefineOther { expected: moments.count, found: self.count });
-        if self.count != moments.count || (self.weight - weight).abs() > AGREEMENT * weight {
+        let weight = moments.weight().value();
+        let other = Err(Error::RefineOther { expected: moments.count(), found: self.count });
+        if self.count != moments.count() || (self.weight - weight).abs() > AGREEMENT * weight {
             return other;
         }
         for (j, (sum, squares)) in self.sum.iter().zip(&self.squares).enumerate() {
             // Squares of zeros in place of stored cells are subtracted again.
-            let canceled = UNIT * (self.count as f64) * weight * moments.mean[j] * moments.mean[j];
-            let allowed = AGREEMENT * moments.scatter[j] + canceled + self.model.bound.scatter_noise[j];
-            let shift = if moments.about_origin { 0.0 } else { sum * sum / weight.max(f64::MIN_POSITIVE) };
-            if (squares - moments.scatter[j]).abs() > allowed || shift > allowed {
+            let canceled = UNIT * (self.count as f64) * weight * moments.mean()[j] * moments.mean()[j];
+            let allowed = AGREEMENT * moments.scatter()[j] + canceled + self.model.bound.scatter_noise()[j];
+            let shift = if moments.is_about_origin() { 0.0 } else { sum * sum / weight.max(f64::MIN_POSITIVE) };
+            if (squares - moments.scatter()[j]).abs() > allowed || shift > allowed {
                 return other;
             }
         }
@@ -305,24 +306,20 @@ impl Refinement {
         let sums = features.max(longest_row) + DENSE_ROWS.max(SPARSE_ROWS) + multiplied + 32;
         let rounding = 4.0 * sums as f64 * UNIT;
         let (factor, rounded) = factor_of_images(&values, vectors.view(), images.view(), moments.total(), rounding);
-        let known_sums = Bound {
-            mean_noise: model.bound.mean_noise.clone(),
-            scatter_noise: model.bound.scatter_noise.clone(),
-            ..Bound::exact(features)
-        };
+        let known_sums = model.bound.of_moments();
         // The rows were centered at the mean of the model, which is rounded, as are the differences
         // from it.
-        let centered = Rounding { columns: 4.0 * UNIT, rows: usize::MAX, ..Rounding::whole(0.0) };
-        let (none, off) = (Array1::zeros(features), known_sums.mean_noise.clone());
-        let scatter_noise = known_sums.scatter_noise.sum();
+        let centered = Rounding::of_columns(4.0 * UNIT, usize::MAX);
+        let (none, off) = (Array1::zeros(features), known_sums.mean_noise().clone());
+        let scatter_noise = known_sums.scatter_noise().sum();
         let bound =
-            known_sums.shifted(&none, &off, &moments.scatter).rounded(centered, &moments.scatter, moments.total());
-        let outside = largest(&model.bound.lost) + model.bound.noise;
+            known_sums.shifted(&none, &off, moments.scatter()).rounded(centered, moments.scatter(), moments.total());
+        let outside = largest(model.bound.lost()) + model.bound.noise();
         let trace = (moments.total() - linalg::squared_lengths(factor.view()).sum()).max(0.0)
             + scatter_noise
-            + rounded.whole * factor.nrows() as f64;
+            + rounded.whole_error() * factor.nrows() as f64;
         let (lost, failure_probability) =
-            if trace <= outside { (trace, 0.0) } else { (outside, model.bound.failure_probability) };
+            if trace <= outside { (trace, 0.0) } else { (outside, model.bound.failure_probability()) };
         let known = Known { moments, bound, lost, failure_probability, components: model.components };
         known.model(factor, rounded, (&values, vectors.view()), rounding).carrying(&model.metadata)
     }

@@ -47,9 +47,9 @@ impl Reference {
     /// The reference of a buffer with pending rows, after rows with these moments.
     pub(crate) fn of(buffer: &RowBuffer, moments: &Moments) -> Self {
         Self(match moments {
-            _ if moments.about_origin => None,
-            _ if moments.count == 0 => Some((buffer.raw().row(0).to_owned(), Array1::zeros(buffer.features()))),
-            _ => Some((moments.mean.clone(), moments.mean_low.clone())),
+            _ if moments.is_about_origin() => None,
+            _ if moments.count() == 0 => Some((buffer.raw().row(0).to_owned(), Array1::zeros(buffer.features()))),
+            _ => Some((moments.mean().clone(), moments.mean_low().clone())),
         })
     }
 
@@ -141,7 +141,7 @@ impl RowProducts {
 
     /// The sum of the pending rows minus r, if it is known for this number of rows.
     pub(crate) fn sums(&self, pending: usize) -> Option<Vec<f64>> {
-        (self.sums.count == pending && pending > 0).then(|| self.sums.sums())
+        (self.sums.count() == pending && pending > 0).then(|| self.sums.sums())
     }
 
     fn push(&mut self, factor: ArrayView2<'_, f64>, raw: ArrayView2<'_, f64>) {

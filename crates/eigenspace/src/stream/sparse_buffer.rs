@@ -92,10 +92,10 @@ impl SparseBuffer {
 
     /// The moments with these rows, and the point t at which they are centered.
     pub(crate) fn absorb(&self, before: &Moments, weights: &[f64]) -> Result<(Absorbed, Array1<f64>), Error> {
-        let count = before.count.checked_add(self.rows() as u64).ok_or(Error::CountOverflow)?;
+        let count = before.count().checked_add(self.rows() as u64).ok_or(Error::CountOverflow)?;
         let block_weight = Weight::of(weights);
-        let together = before.weight.plus(block_weight);
-        let (weight_before, added, weight) = (before.weight.value(), block_weight.value(), together.value());
+        let together = before.weight().plus(block_weight);
+        let (weight_before, added, weight) = (before.weight().value(), block_weight.value(), together.value());
         let beta = 1.0 - (weight_before / weight).sqrt();
         // A column that is stored in every row is summed as differences, so that the mean of a
         // constant column is exact.
@@ -106,7 +106,7 @@ impl SparseBuffer {
         let full = |j: usize| stored[j].0 == self.rows();
         let near = |j: usize| match full(j) {
             false => 0.0,
-            true if before.count > 0 => before.mean[j],
+            true if before.count() > 0 => before.mean()[j],
             true => stored[j].1,
         };
         let mut from_near = Array1::<f64>::zeros(before.features());
@@ -114,15 +114,15 @@ impl SparseBuffer {
             self.row(i).for_each(|(j, x)| from_near[j] += weight * (x - near(j)));
         }
         from_near /= added;
-        if before.about_origin {
+        if before.is_about_origin() {
             from_near.fill(0.0);
         }
-        let from_mean = |(j, step): (usize, &f64)| (near(j) - before.mean[j]) + (step - before.mean_low[j]);
+        let from_mean = |(j, step): (usize, &f64)| (near(j) - before.mean()[j]) + (step - before.mean_low()[j]);
         let mut step: Array1<f64> = from_near.iter().enumerate().map(from_mean).collect();
-        if before.about_origin {
+        if before.is_about_origin() {
             step.fill(0.0);
         }
-        let start = TwoWords { high: before.mean.to_vec(), low: before.mean_low.to_vec() };
+        let start = TwoWords { high: before.mean().to_vec(), low: before.mean_low().to_vec() };
         let center = Array1::from(start.moved(step.view(), beta).high);
         let TwoWords { high, low } = start.moved(step.view(), added / weight);
         // Σ w (x − t)²: of the cells that are stored one by one, of the others together.
@@ -137,21 +137,14 @@ impl SparseBuffer {
         for (j, q) in scatter.indexed_iter_mut().filter(|(j, _)| !full(*j)) {
             *q += others[j].max(0.0) * center[j] * center[j];
         }
-        scatter += &before.scatter;
-        let squared_weight = before.squared_weight + weights.iter().map(|w| w * w).sum::<f64>();
-        let moments = Moments {
-            count,
-            weight: together,
-            squared_weight,
-            mean: high.into(),
-            mean_low: low.into(),
-            scatter,
-            ..before.clone()
-        };
-        let shift = if before.count == 0 { 0.0 } else { (weight_before / weight * added).sqrt() };
+        scatter += before.scatter();
+        let squared_weight = before.squared_weight() + weights.iter().map(|w| w * w).sum::<f64>();
+        let moments = before.clone().with_rows(count, together, squared_weight);
+        let moments = moments.with_mean(high.into(), low.into()).with_scatter(scatter);
+        let shift = if before.count() == 0 { 0.0 } else { (weight_before / weight * added).sqrt() };
         let c = &step * shift;
         let roundings = (self.rows() + 16) as f64;
-        Ok((Absorbed { moments, step: from_near, c, roundings }, center))
+        Ok((Absorbed::new(moments, from_near, c, roundings), center))
     }
 
     /// The lower triangle of the Gram matrix of [ F ; R ], where the rows of F are orthogonal to

@@ -76,31 +76,31 @@ impl StreamState {
     /// The moments of the rows inside the engine.
     pub(crate) fn moments(&self) -> &Moments {
         match &self.engine {
-            EngineState::Factor(factor) => &factor.moments,
-            EngineState::Scatter(scatter) => &scatter.moments,
+            EngineState::Factor(factor) => factor.moments(),
+            EngineState::Scatter(scatter) => scatter.moments(),
         }
     }
 
     pub(crate) fn moments_mut(&mut self) -> &mut Moments {
         match &mut self.engine {
-            EngineState::Factor(factor) => &mut factor.moments,
-            EngineState::Scatter(scatter) => &mut scatter.moments,
+            EngineState::Factor(factor) => factor.moments_mut(),
+            EngineState::Scatter(scatter) => scatter.moments_mut(),
         }
     }
 
     /// Whether a restored state is consistent.
     pub(crate) fn is_consistent(&self, features: usize) -> bool {
         let (moments, bound, fits) = match &self.engine {
-            EngineState::Factor(factor) => (&factor.moments, &factor.bound, true),
+            EngineState::Factor(factor) => (factor.moments(), factor.bound(), true),
             EngineState::Scatter(scatter) => {
                 let square = |matrix: &Array2<f64>| matrix.dim() == (features, features) && matrix.is_standard_layout();
-                let fits = square(&scatter.matrix) && square(&scatter.low) && self.buffer.kept() == 0;
-                (&scatter.moments, &scatter.bound, fits && plan::check_scatter(features).is_ok())
+                let fits = square(scatter.matrix()) && square(scatter.low()) && self.buffer.kept() == 0;
+                (scatter.moments(), scatter.bound(), fits && plan::check_scatter(features).is_ok())
             }
         };
         fits && moments.is_consistent(features)
             && bound.is_consistent(features)
-            && moments.count.checked_add(self.buffer.pending() as u64).is_some()
+            && moments.count().checked_add(self.buffer.pending() as u64).is_some()
             && self.engine_clock <= self.clock
             && self.clock <= MAX_CLOCK
             && (self.unseen.is_empty() || self.unseen.len() == features)

@@ -6,6 +6,7 @@
 use ndarray::{Array1, array};
 
 use super::*;
+use crate::model::moments::{Absorbed, Moments};
 use crate::model::weight::Weight;
 
 const U: f64 = f64::EPSILON / 2.0;
@@ -139,7 +140,8 @@ fn sums_rotations_and_other_operations_round_as_the_equations_say() {
     // ρ += γ Σq, ν += γ D q
     same(&start.clone().summed(3.0 * U, &q), &more(75.0 * U, [54.0 * U, 0.0, 96.0 * U]));
     // ρ += 2 η s₁ √Σq + γ max q + ε, ν += 2 η √(D r) q + γ q + ε, with the smaller of D and r rows
-    let rounding = |rows: usize| Rounding { columns: 3.0 * U, rows, features: 5.0 * U, whole: 7.0 * U };
+    let rounding =
+        |rows: usize| Rounding::of_columns(3.0 * U, rows).with_feature_error(5.0 * U).with_whole_error(7.0 * U);
     for (rows, together) in [(1, 2_f64.sqrt()), (50, 2.0)] {
         let share = |q: f64| (6.0 * together * q + 5.0 * q + 7.0) * U;
         let expected = more((6.0 * 2.0 * 5.0 + 5.0 * 16.0 + 7.0) * U, [share(9.0), 0.0, share(16.0)]);
@@ -212,7 +214,7 @@ fn two_sets_of_rows_add_their_bounds_and_the_error_of_their_means() {
 }
 
 fn moments(weight: f64, scatter: Array1<f64>) -> Moments {
-    Moments { weight: Weight::of(&[weight]), scatter, ..Moments::empty(2) }
+    Moments::empty(2).with_rows(0, Weight::of(&[weight]), 0.0).with_scatter(scatter)
 }
 
 #[test]
@@ -223,14 +225,14 @@ fn a_block_adds_the_rounding_of_its_sums_and_of_its_center() {
     let before = moments(3.0, array![16.0, 1.0]);
     let (step, c, added) = (array![2.0, -3.0], array![1.0, 6.0], array![9.0, 4.0]);
     for about_origin in [false, true] {
-        let after = moments(7.0, &before.scatter + &added).about(about_origin);
-        let absorbed = Absorbed { moments: after.clone(), step: step.clone(), c: c.clone(), roundings };
+        let after = moments(7.0, before.scatter() + &added).about(about_origin);
+        let absorbed = Absorbed::new(after.clone(), step.clone(), c.clone(), roundings);
         let spread = array![(9.0_f64 + 16.0).sqrt(), (4.0_f64 + 36.0).sqrt()];
         let mean_noise = if about_origin { Array1::zeros(2) } else { spread * (10.0 * U) };
         let block = only(0.0, Array1::zeros(2), mean_noise, &added * (18.0 * U));
         let off = array![16.0, 24.0] * U;
-        let combined = start.combined(&block, (3.0, 4.0), &after.scatter, &c).shifted(&c, &off, &after.scatter);
-        let rounding = Rounding { columns: 4.0 * U, rows: 2, features: 0.0, whole: 0.0 };
+        let combined = start.combined(&block, (3.0, 4.0), after.scatter(), &c).shifted(&c, &off, after.scatter());
+        let rounding = Rounding::of_columns(4.0 * U, 2);
         same(&start.absorbed(&before, &absorbed), &combined.rounded(rounding, &added, 13.0));
     }
 }
@@ -238,7 +240,7 @@ fn a_block_adds_the_rounding_of_its_sums_and_of_its_center() {
 #[test]
 fn a_block_of_no_weight_changes_nothing() {
     let before = moments(3.0, array![16.0, 1.0]);
-    let absorbed = Absorbed { moments: before.clone(), step: array![1.0, 1.0], c: array![1.0, 1.0], roundings: 9.0 };
+    let absorbed = Absorbed::new(before.clone(), array![1.0, 1.0], array![1.0, 1.0], 9.0);
     let start = Bound { lost: array![1.0, 2.0], ..Bound::exact(2) };
     assert_eq!(start.absorbed(&before, &absorbed), start);
 }

@@ -8,6 +8,7 @@ use crate::model::basis::Basis;
 use crate::model::bound::Bound;
 use crate::model::moments::Moments;
 use crate::model::spectrum::Spectrum;
+use crate::model::weight::Weight;
 
 const U: f64 = f64::EPSILON / 2.0;
 
@@ -129,7 +130,7 @@ fn the_missing_scatter_limits_what_was_lost_unless_there_is_surplus() {
 fn model(squared: &[f64], q: Array1<f64>, bound: Bound) -> EigenspaceModel {
     let spectrum = Spectrum::sorted(squared.iter().map(|value| value.sqrt()).collect());
     EigenspaceModel {
-        moments: Moments { count: 9, scatter: q, ..Moments::empty(3) },
+        moments: Moments::empty(3).with_rows(9, Weight::default(), 0.0).with_scatter(q),
         basis: Basis::trusted(Array2::from_shape_fn((squared.len(), 3), |(i, j)| f64::from(u8::from(i == j)))),
         spectrum,
         bound,
@@ -139,15 +140,12 @@ fn model(squared: &[f64], q: Array1<f64>, bound: Bound) -> EigenspaceModel {
 
 #[test]
 fn a_certificate_collects_the_bounds_of_its_model() {
-    let bound = Bound {
-        lost: array![1.0, 5.0, 2.0],
-        surplus: array![0.0, 0.0, 0.0],
-        noise: 7.0 * U,
-        feature_noise: array![1.0, 2.0, 4.0] * U,
-        mean_noise: Array1::zeros(3),
-        scatter_noise: array![8.0, 16.0, 32.0] * U,
-        failure_probability: 0.25,
-    };
+    let bound = Bound::exact(3)
+        .with_lost(array![1.0, 5.0, 2.0])
+        .with_noise(7.0 * U)
+        .with_feature_noise(array![1.0, 2.0, 4.0] * U)
+        .with_scatter_noise(array![8.0, 16.0, 32.0] * U)
+        .with_failure_probability(0.25);
     let certificate = model(&[16.0, 4.0], array![10.0, 20.0, 5.0], bound.clone()).certificate();
     assert_eq!((certificate.lost, certificate.surplus, certificate.truncated), (5.0, 0.0, true));
     assert_eq!((certificate.total, certificate.components), (35.0, 2));
@@ -156,19 +154,19 @@ fn a_certificate_collects_the_bounds_of_its_model() {
     near(certificate.total_noise, (56.0 + 4.0 * 3.0 * 16.0) * U);
     // Σν, or D ρ if that is smaller.
     near(certificate.trace_noise, 7.0 * U);
-    let uniform = Bound { noise: 2.0 * U, ..bound.clone() };
+    let uniform = bound.clone().with_noise(2.0 * U);
     near(model(&[16.0], array![10.0, 20.0, 5.0], uniform).certificate().trace_noise, 6.0 * U);
     // Σq − Σs² and its rounding limit what was lost.
     let little = model(&[16.0, 4.0], array![10.0, 8.0, 3.0], bound.clone()).certificate();
     near(little.lost, 1.0 + (56.0 + 192.0 + 7.0) * U);
-    let surplus = Bound { surplus: array![0.0, 6.0, 1.0], ..bound };
+    let surplus = bound.with_surplus(array![0.0, 6.0, 1.0]);
     let certificate = model(&[16.0, 4.0], array![10.0, 8.0, 3.0], surplus).certificate();
     assert_eq!((certificate.lost, certificate.surplus), (5.0, 6.0));
 }
 
 #[test]
 fn a_model_without_directions_has_the_rounding_of_its_bound() {
-    let noisy = |noise: f64| Bound { noise, ..Bound::exact(3) };
+    let noisy = |noise: f64| Bound::exact(3).with_noise(noise);
     assert_eq!(model(&[], Array1::zeros(3), noisy(0.0)).certificate().noise, 0.0);
     assert_eq!(model(&[], Array1::zeros(3), noisy(2.0)).certificate().noise, 2.0);
     near(model(&[4.0], array![4.0, 0.0, 0.0], noisy(0.0)).certificate().noise, 256.0 * U);
@@ -176,7 +174,7 @@ fn a_model_without_directions_has_the_rounding_of_its_bound() {
 
 #[test]
 fn with_more_directions_only_what_follows_them_is_lost() {
-    let model = model(&[16.0, 4.0], array![10.0, 20.0, 5.0], Bound { lost: array![1.0, 5.0, 2.0], ..Bound::exact(3) });
+    let model = model(&[16.0, 4.0], array![10.0, 20.0, 5.0], Bound::exact(3).with_lost(array![1.0, 5.0, 2.0]));
     let certificate = |dropped: f64, next: f64| Certificate::of_more(&model, &[dropped, 1.0], dropped, next);
     assert_eq!(certificate(3.0, 0.5).squared, [16.0, 4.0, 3.0, 1.0]);
     near(certificate(3.0, 0.5).lost, 5.0 - 3.0 + 0.5 + 4.0 * U * 3.0);

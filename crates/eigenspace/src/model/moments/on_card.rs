@@ -21,8 +21,7 @@ impl Moments {
     ) -> Result<Absorbed, Error> {
         let features = self.features();
         let Some((heaviest, most)) = heaviest(rows, weights) else {
-            let nothing = Array1::zeros(features);
-            return Ok(Absorbed { moments: self.clone(), step: nothing.clone(), c: nothing, roundings: 0.0 });
+            return Ok(Absorbed::nothing(self.clone()));
         };
         let count = self.count.checked_add(rows as u64).ok_or(Error::CountOverflow)?;
         let block_weight = weights.map_or_else(|| Weight::of_rows(rows), Weight::of);

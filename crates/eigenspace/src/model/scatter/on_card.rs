@@ -14,9 +14,15 @@ use crate::model::truncation::{Components, Truncation};
 /// Copies on a card, which a read may change: M and its rounding errors, and the pending rows with
 /// their number.
 pub(crate) struct Copies {
-    pub(crate) matrix: Matrix,
-    pub(crate) low: Matrix,
-    pub(crate) rows: Option<(Matrix, usize)>,
+    matrix: Matrix,
+    low: Matrix,
+    rows: Option<(Matrix, usize)>,
+}
+
+impl Copies {
+    pub(crate) fn new(matrix: Matrix, low: Matrix, rows: Option<(Matrix, usize)>) -> Self {
+        Self { matrix, low, rows }
+    }
 }
 
 impl Scatter {
@@ -37,12 +43,12 @@ impl Scatter {
             card.add_scatter(&mut matrix, &mut low, &x, count)?;
             // The card computes the products meanwhile.
             bound = bound.absorbed(&moments, &absorbed);
-            moments = absorbed.moments;
+            moments = absorbed.into_moments();
         }
         card.add(&mut matrix, &low)?;
         drop(low);
         let reduced = reduce_on_card(card, &matrix, &moments, truncation, standardized)?;
-        let bound = bound.summed(SUM_ROUNDING, &moments.scatter);
+        let bound = bound.summed(SUM_ROUNDING, moments.scatter());
         Ok(EigenspaceModel::from_reduced(moments, reduced, bound, components))
     }
 }
@@ -57,7 +63,7 @@ fn reduce_on_card(
     truncation: Truncation,
     standardized: bool,
 ) -> Result<Reduced, Error> {
-    let (q, size) = (&moments.scatter, matrix.rows);
+    let (q, size) = (moments.scatter(), matrix.rows);
     let plain = q.iter().all(|q| *q > 0.0) && !are_scales_different(q, 0.0, standardized);
     let mut solver = Some(card);
     if plain {

@@ -14,13 +14,8 @@ const U: f64 = f64::EPSILON / 2.0;
 /// A model of three features whose directions are the first axes.
 fn model(count: u64, weight: f64, squared: &[f64], q: Array1<f64>, bound: Bound) -> EigenspaceModel {
     let axes = Array2::from_shape_fn((squared.len(), 3), |(i, j)| f64::from(u8::from(i == j)));
-    let moments = Moments {
-        count,
-        weight: Weight::of(&[weight]),
-        squared_weight: weight * weight / count as f64,
-        scatter: q,
-        ..Moments::empty(3)
-    };
+    let squared_weight = weight * weight / count as f64;
+    let moments = Moments::empty(3).with_rows(count, Weight::of(&[weight]), squared_weight).with_scatter(q);
     EigenspaceModel {
         moments,
         basis: Basis::trusted(axes),
@@ -33,15 +28,14 @@ fn model(count: u64, weight: f64, squared: &[f64], q: Array1<f64>, bound: Bound)
 /// A bound whose fields all differ.
 fn bound(first: f64) -> Bound {
     let next = |step: f64| array![first + step, first + step + 1.0, first + step + 2.0] * U;
-    Bound {
-        lost: next(10.0),
-        surplus: next(20.0),
-        noise: (first + 30.0) * U,
-        feature_noise: next(40.0),
-        mean_noise: next(50.0),
-        scatter_noise: next(60.0),
-        failure_probability: (first + 70.0) * U,
-    }
+    Bound::exact(3)
+        .with_lost(next(10.0))
+        .with_surplus(next(20.0))
+        .with_noise((first + 30.0) * U)
+        .with_feature_noise(next(40.0))
+        .with_mean_noise(next(50.0))
+        .with_scatter_noise(next(60.0))
+        .with_failure_probability((first + 70.0) * U)
 }
 
 #[track_caller]
@@ -56,13 +50,13 @@ fn all_near(found: &Array1<f64>, expected: &Array1<f64>) {
 
 #[track_caller]
 fn same(found: &Bound, expected: &Bound) {
-    near(found.noise, expected.noise);
-    near(found.failure_probability, expected.failure_probability);
-    all_near(&found.lost, &expected.lost);
-    all_near(&found.surplus, &expected.surplus);
-    all_near(&found.feature_noise, &expected.feature_noise);
-    all_near(&found.mean_noise, &expected.mean_noise);
-    all_near(&found.scatter_noise, &expected.scatter_noise);
+    near(found.noise(), expected.noise());
+    near(found.failure_probability(), expected.failure_probability());
+    all_near(found.lost(), expected.lost());
+    all_near(found.surplus(), expected.surplus());
+    all_near(found.feature_noise(), expected.feature_noise());
+    all_near(found.mean_noise(), expected.mean_noise());
+    all_near(found.scatter_noise(), expected.scatter_noise());
 }
 
 #[test]
@@ -73,18 +67,18 @@ fn the_bound_of_the_rest_is_that_of_both_and_of_their_means() {
     for (leaving, everything, one, two) in [(16.0, false, 4.0 / 3.0, 5.0 / 3.0), (16.0, true, 0.8, 1.0)] {
         let part = model(2, leaving, &[1.0], array![1.0, 1.0, 0.0], bound(100.0));
         let rounded = array![24.0, 16.0, 0.0] * U;
-        let off = &whole.bound.mean_noise * one + &part.bound.mean_noise * two + &rounded;
-        let added = Bound {
-            lost: array![130.0, 132.0, 134.0] * U,
-            surplus: array![130.0, 132.0, 134.0] * U,
-            noise: 160.0 * U,
-            feature_noise: array![180.0, 182.0, 184.0] * U,
-            mean_noise: &whole.bound.mean_noise * two + &part.bound.mean_noise * one + &rounded,
-            scatter_noise: array![220.0 + 72.0, 222.0 + 128.0, 224.0 + 8.0] * U,
-            failure_probability: 240.0 * U,
-        };
-        let mut expected = added.shifted(&c, &off, &q).summed(8.0 * U, &q);
-        expected.feature_noise = &expected.feature_noise + &expected.scatter_noise;
+        let off = whole.bound.mean_noise() * one + part.bound.mean_noise() * two + &rounded;
+        let added = Bound::exact(3)
+            .with_lost(array![130.0, 132.0, 134.0] * U)
+            .with_surplus(array![130.0, 132.0, 134.0] * U)
+            .with_noise(160.0 * U)
+            .with_feature_noise(array![180.0, 182.0, 184.0] * U)
+            .with_mean_noise(whole.bound.mean_noise() * two + part.bound.mean_noise() * one + &rounded)
+            .with_scatter_noise(array![220.0 + 72.0, 222.0 + 128.0, 224.0 + 8.0] * U)
+            .with_failure_probability(240.0 * U);
+        let expected = added.shifted(&c, &off, &q).summed(8.0 * U, &q);
+        let by_feature = expected.feature_noise() + expected.scatter_noise();
+        let expected = expected.with_feature_noise(by_feature);
         same(&whole.bound_without(&part, &c, everything), &expected);
     }
 }
@@ -122,7 +116,7 @@ fn the_weight_that_remains_is_above_rounding() {
 fn another_mean_is_a_scatter_of_its_distance_by_the_weight() {
     let whole = model(4, 4.0, &[], Array1::zeros(3), Bound::exact(3));
     let mut part = whole.clone();
-    part.moments.mean = array![1.0, 0.0, 0.0];
+    part.moments = part.moments.with_mean(array![1.0, 0.0, 0.0], Array1::zeros(3));
     let Error::NotAPart { scatter, allowed, truncated: false } = whole.split(&part).expect_err("not a part") else {
         panic!("another error")
     };
@@ -133,7 +127,7 @@ fn another_mean_is_a_scatter_of_its_distance_by_the_weight() {
 #[test]
 fn taking_everything_out_leaves_no_more_than_the_bound_explains() {
     // The part lacks up to 2 along each direction, and both have rounding of 0.25.
-    let noisy = |lost: f64| Bound { noise: 0.25, ..Bound::exact(3) }.losing(lost);
+    let noisy = |lost: f64| Bound::exact(3).with_noise(0.25).losing(lost);
     let part = model(4, 4.0, &[4.0], array![4.0, 0.0, 0.0], noisy(2.0));
     let whole = |squared: f64| EigenspaceModel {
         components: Components::Number(2),
@@ -176,7 +170,7 @@ fn scatter_of(rest: &Rest) -> Array2<f64> {
 
 #[test]
 fn scatters_are_subtracted_in_units_of_their_spread() {
-    let noisy = Bound { feature_noise: array![0.0, 25.0, 0.0], ..Bound::exact(3) };
+    let noisy = Bound::exact(3).with_feature_noise(array![0.0, 25.0, 0.0]);
     // The spread is the scatter of the directions, of the feature, or of the rounding, whichever is
     // largest.
     let whole = model(9, 9.0, &[16.0, 9.0], array![4.0, 12.0, 0.0], noisy);
@@ -186,11 +180,11 @@ fn scatters_are_subtracted_in_units_of_their_spread() {
     all_near(&rest.units.clone().expect("units"), &array![16.0, 25.0, 1.0]);
     all_near(&scatter_of(&rest).diag().to_owned(), &array![12.0, 5.0, 0.0]);
     // 4 u (D + r₃ + r₂ + 16) times the trace of the correlations, 1 + 9/25.
-    near(rest.rounding.features, 4.0 * 22.0 * U * (1.0 + 9.0 / 25.0));
-    assert_eq!((rest.rounding.columns, rest.rounding.whole, rest.smallest), (0.0, 0.0, 0.0));
+    near(rest.rounding.feature_error(), 4.0 * 22.0 * U * (1.0 + 9.0 / 25.0));
+    assert_eq!((rest.rounding.column_error(), rest.rounding.whole_error(), rest.smallest), (0.0, 0.0, 0.0));
     // That trace counts as at least 1.
     let weak = model(9, 9.0, &[1.0], array![2.0, 0.0, 0.0], Bound::exact(3));
-    near(weak.scatter_without(&part, &Array1::zeros(3)).rounding.features, 4.0 * 21.0 * U);
+    near(weak.scatter_without(&part, &Array1::zeros(3)).rounding.feature_error(), 4.0 * 21.0 * U);
     // More is taken out than there is.
     let heavy = model(4, 4.0, &[36.0], array![36.0, 0.0, 0.0], Bound::exact(3));
     near(whole.scatter_without(&heavy, &Array1::zeros(3)).smallest, (16.0 - 36.0) / 16.0);
@@ -222,14 +216,14 @@ fn directions_of_the_part_outside_of_the_whole_are_subtracted_too() {
             near(left[[0, 0]], 12.0);
             near(left[[1, 1]], 8.0);
             near(rest.smallest, -c * c * scale);
-            near(rest.rounding.whole, 8.0 * 21.0 * U * greatest * greatest * scale);
+            near(rest.rounding.whole_error(), 8.0 * 21.0 * U * greatest * greatest * scale);
             // A rotation of the two directions of the whole and the one outside.
-            near(rest.rounding.columns, 2.0 * (3.0 + 16.0) * U);
-            assert!(rest.units.is_none() && rest.rounding.features == 0.0);
+            near(rest.rounding.column_error(), 2.0 * (3.0 + 16.0) * U);
+            assert!(rest.units.is_none() && rest.rounding.feature_error() == 0.0);
         }
         let rest = whole.span_without(&scaled(4, &[36.0]), &Array1::zeros(3), 3);
         near(rest.smallest, (16.0 - 36.0) * scale);
-        near(rest.rounding.whole, 8.0 * 20.0 * U * 36.0 * scale);
+        near(rest.rounding.whole_error(), 8.0 * 20.0 * U * 36.0 * scale);
     }
 }
 
@@ -276,7 +270,7 @@ fn rest(smallest: f64, units: Option<Array1<f64>>) -> Rest {
 
 #[test]
 fn truncation_and_rounding_explain_negative_eigenvalues() {
-    let bound = Bound { lost: array![6.0, 5.0], noise: 7.0, feature_noise: array![2.0, 13.0], ..Bound::exact(2) };
+    let bound = Bound::exact(2).with_lost(array![6.0, 5.0]).with_noise(7.0).with_feature_noise(array![2.0, 13.0]);
     assert_eq!(rest(0.0, None).allowed(&bound), 13.0);
     assert_eq!(rest(0.0, Some(array![2.0, 6.0])).allowed(&bound), 4.0);
     assert_eq!(rest(0.0, Some(array![4.0, 6.0])).allowed(&bound), 3.0);
@@ -284,22 +278,22 @@ fn truncation_and_rounding_explain_negative_eigenvalues() {
 
 #[test]
 fn negative_eigenvalues_that_are_set_to_zero_are_counted() {
-    let bound = Bound { surplus: array![1.0, 1.0], noise: 3.0, feature_noise: array![4.0, 18.0], ..Bound::exact(2) };
+    let bound = Bound::exact(2).with_surplus(array![1.0, 1.0]).with_noise(3.0).with_feature_noise(array![4.0, 18.0]);
     // Up to the rounding they are rounding; otherwise they are surplus.
     for (clamped, surplus, noise, features) in
         [(3.0, [1.0, 1.0], 6.0, [7.0, 21.0]), (3.5, [4.5, 4.5], 3.0, [4.0, 18.0])]
     {
         let found = bound.clone().clamped(clamped, None);
-        assert_eq!(found.surplus.to_vec(), surplus);
-        assert_eq!((found.noise, found.feature_noise.to_vec()), (noise, features.to_vec()));
+        assert_eq!(found.surplus().to_vec(), surplus);
+        assert_eq!((found.noise(), found.feature_noise().to_vec()), (noise, features.to_vec()));
     }
     // In units whose squares are 4 and 9, the rounding is 2.
     for (clamped, surplus, noise, features) in
         [(2.0, [1.0, 1.0], 21.0, [12.0, 36.0]), (2.5, [11.0, 23.5], 3.0, [4.0, 18.0])]
     {
         let found = bound.clone().clamped(clamped, Some(&array![4.0, 9.0]));
-        assert_eq!(found.surplus.to_vec(), surplus);
-        assert_eq!((found.noise, found.feature_noise.to_vec()), (noise, features.to_vec()));
+        assert_eq!(found.surplus().to_vec(), surplus);
+        assert_eq!((found.noise(), found.feature_noise().to_vec()), (noise, features.to_vec()));
     }
 }
 
@@ -315,7 +309,7 @@ fn directions_have_a_scatter_of_each_feature() {
 
 #[test]
 fn directions_that_are_not_orthonormal_are_decomposed_again() {
-    let moments = Moments { count: 9, weight: Weight::of(&[9.0]), scatter: array![9.0, 4.0], ..Moments::empty(2) };
+    let moments = Moments::empty(2).with_rows(9, Weight::of(&[9.0]), 0.0).with_scatter(array![9.0, 4.0]);
     for tilt in [0.0, 1e-6] {
         let rows = array![[1.0, tilt], [0.0, 1.0]];
         let scatter = array![[9.0, 9.0 * tilt], [9.0 * tilt, 4.0 + 9.0 * tilt * tilt]];

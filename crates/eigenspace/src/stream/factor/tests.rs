@@ -100,7 +100,7 @@ fn near(found: f64, expected: f64) {
 /// Moments of 9 rows with this scatter.
 fn moments(scatter: Array1<f64>) -> Moments {
     let features = scatter.len();
-    Moments { count: 9, weight: Weight::of_rows(9), squared_weight: 9.0, scatter, ..Moments::empty(features) }
+    Moments::empty(features).with_rows(9, Weight::of_rows(9), 9.0).with_scatter(scatter)
 }
 
 /// A factor of 9 rows after this number of compressions, and its buffer: two rows that are *not*
@@ -119,7 +119,7 @@ fn factor(compressions: u64, pending: &Array2<f64>, sparse: bool) -> (Factor, Ro
     } else {
         buffer.append(&Block::from(pending), &which, false, usize::MAX, |_| 0);
     }
-    let before = Moments { mean: array![0.0, 0.0, 0.0, 5.0, 0.0], ..moments(q) };
+    let before = moments(q).with_mean(array![0.0, 0.0, 0.0, 5.0, 0.0], Array1::zeros(5));
     (Factor { compressions, ..Factor::new(before, Bound::exact(5)) }, buffer)
 }
 
@@ -156,7 +156,7 @@ fn products_of_the_factor_are_trusted_for_sixteen_compressions() {
             let trusted = if standardized || compressions % 16 == 0 { 0 } else { 2 };
             let (factor, mut buffer) = factor(compressions, &pending(3), false);
             let prepared = factor.prepare_dense(&mut buffer, None, &rule(standardized)).expect("good rows");
-            let units = prepared.moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
+            let units = prepared.moments.scatter().mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
             let rows = if standardized { &buffer.all() / &units } else { buffer.all().to_owned() };
             has_products(&prepared.gram, &rows, trusted);
             assert_eq!(prepared.units, standardized.then_some(units));
@@ -181,7 +181,7 @@ fn centering_inside_products_is_counted() {
         for compressions in [1, 16] {
             let (factor, buffer) = factor(compressions, &pending(2), true);
             let prepared = factor.prepare_sparse(&buffer, &weights, &rule(standardized)).expect("good rows");
-            let (q, center) = (&prepared.moments.scatter, prepared.center.expect("sparse rows"));
+            let (q, center) = (prepared.moments.scatter(), prepared.center.expect("sparse rows"));
             let units = q.mapv(|q| if standardized && q > 0.0 { q.sqrt() } else { 1.0 });
             let centered = (pending(2) - &center) * array![[1.0], [2_f64.sqrt()]];
             let rows = ndarray::concatenate![Axis(0), buffer.factor(), centered] / &units;
@@ -192,14 +192,14 @@ fn centering_inside_products_is_counted() {
             let varying = center.iter().zip(q).filter(|(_, q)| **q > 0.0);
             let worst = varying.map(|(t, q)| 3.0 * t * t / q).fold(0.0, f64::max);
             assert!(worst > 0.01 && q[3] == 0.0 && center[3] == 5.0, "{worst}");
-            near(prepared.rounding.columns, rotation(8).columns * (1.0 + worst).sqrt());
-            assert_eq!(Rounding { columns: 0.0, ..prepared.rounding }, Rounding { columns: 0.0, ..rotation(8) });
+            near(prepared.rounding.column_error(), rotation(8).column_error() * (1.0 + worst).sqrt());
+            assert_eq!(prepared.rounding.for_longer_columns(0.0), rotation(8).for_longer_columns(0.0));
             let off = center.mapv(|t| 3_f64.sqrt() * U * t.abs());
             let (absorbed, _) = buffer.sparse().absorb(&factor.moments, &weights).expect("good rows");
-            let expected = Bound::exact(5).shifted(&absorbed.c, &off, q).absorbed(&factor.moments, &absorbed);
-            near(prepared.bound.noise, expected.noise);
-            assert!(expected.noise > 1.001 * Bound::exact(5).absorbed(&factor.moments, &absorbed).noise);
-            let pairs = prepared.bound.feature_noise.iter().zip(&expected.feature_noise);
+            let expected = Bound::exact(5).shifted(absorbed.c(), &off, q).absorbed(&factor.moments, &absorbed);
+            near(prepared.bound.noise(), expected.noise());
+            assert!(expected.noise() > 1.001 * Bound::exact(5).absorbed(&factor.moments, &absorbed).noise());
+            let pairs = prepared.bound.feature_noise().iter().zip(expected.feature_noise());
             pairs.for_each(|(found, expected)| near(*found, *expected));
         }
     }
@@ -212,8 +212,8 @@ fn a_compression_counts_what_it_drops_and_rounds() {
     for units in [None, Some(array![2.0, 3.0, 1.0, 1.0, 2.0])] {
         let (mut found, _) = factor(6, &pending(1), false);
         let nothing = || Array1::zeros(5);
-        let after = Moments { count: 12, weight: Weight::of_rows(12), ..moments(q.clone()) };
-        let absorbed = Absorbed { moments: after.clone(), step: nothing(), c: nothing(), roundings: 20.0 };
+        let after = moments(q.clone()).with_rows(12, Weight::of_rows(12), 9.0);
+        let absorbed = Absorbed::new(after.clone(), nothing(), nothing(), 20.0);
         let start = found.bound.absorbed(&found.moments, &absorbed);
         let prepared = Prepared {
             moments: after.clone(),
@@ -228,12 +228,10 @@ fn a_compression_counts_what_it_drops_and_rounds() {
         found.record(largest, prepared, lost, error);
         // The largest squared length of a row is 17.
         let expected = match &units {
-            None => start.losing(lost).rounded(Rounding { whole: 12.0 * U, ..rotation(4) }, &q, 17.0),
-            Some(units) => Bound { lost: units * units * lost, ..start }.rounded(
-                Rounding { features: 12.0 * U, ..rotation(4) },
-                &q,
-                17.0,
-            ),
+            None => start.losing(lost).rounded(rotation(4).with_whole_error(12.0 * U), &q, 17.0),
+            Some(units) => {
+                start.with_lost(units * units * lost).rounded(rotation(4).with_feature_error(12.0 * U), &q, 17.0)
+            }
         };
         assert_eq!((found.bound, found.moments, found.compressions), (expected, after, 7));
     }
@@ -266,9 +264,9 @@ fn dropped_eigenvalues_below_the_rounding_of_products_are_rounding() {
     assert_eq!(total.get(), 2.0, "in standardized units, each feature that varies has a scatter of 1");
     // All directions that the rows can span are kept.
     assert_eq!(cut(3, 1.0, &few, None), (3, 0.0, 0.0, 0.0));
-    let two_rows = Moments { count: 2, ..few.clone() };
+    let two_rows = few.clone().with_rows(2, Weight::of_rows(9), 9.0);
     assert_eq!(cut(1, 1.0, &two_rows, None), (1, 0.0, 0.0, 0.0));
-    let three_rows = Moments { count: 3, ..few };
+    let three_rows = few.with_rows(3, Weight::of_rows(9), 9.0);
     assert_eq!(cut(1, 1.0, &three_rows, None), (1, 1.0, 1.0, error));
 }
 
@@ -288,7 +286,7 @@ fn a_compression_shrinks_what_it_keeps() {
     let kept = buffer.factor().row(0).to_owned();
     assert_eq!(buffer.kept(), 1);
     assert!((kept.dot(&kept) - (first - second)).abs() <= 1e-12 * first);
-    assert!(second > 1.0 && found.bound.lost.iter().all(|lost| *lost == second));
+    assert!(second > 1.0 && found.bound.lost().iter().all(|lost| *lost == second));
 }
 
 #[test]
@@ -297,6 +295,6 @@ fn forgetting_multiplies_scatters_by_a_weight_and_rows_by_its_root() {
     found.bound = found.bound.losing(8.0);
     found.forget(&mut buffer, 0.25);
     assert_eq!(buffer.factor(), array![[2.0, 0.0, 0.0, 0.0, 0.0], [0.5, 1.0, 0.0, 0.0, 0.5]]);
-    assert_eq!((found.moments.weight.value(), found.moments.scatter[0], found.bound.lost[0]), (2.25, 4.25, 2.0));
+    assert_eq!((found.moments.weight().value(), found.moments.scatter()[0], found.bound.lost()[0]), (2.25, 4.25, 2.0));
     assert_eq!(found.compressions(), 3);
 }

@@ -45,9 +45,9 @@ fn factor_options() -> FitOptions {
 fn assert_same_model(cpu: &EigenspaceStream, card: &EigenspaceStream) {
     let (cpu, card) = (cpu.model().expect("rows"), card.model().expect("rows"));
     assert_eq!(cpu.count(), card.count());
-    assert_eq!(cpu.moments.mean, card.moments.mean, "the mean is the same to the bit");
-    assert_eq!(cpu.moments.mean_low, card.moments.mean_low);
-    assert_eq!(cpu.moments.scatter, card.moments.scatter, "so is the scatter of each feature");
+    assert_eq!(cpu.moments.mean(), card.moments.mean(), "the mean is the same to the bit");
+    assert_eq!(cpu.moments.mean_low(), card.moments.mean_low());
+    assert_eq!(cpu.moments.scatter(), card.moments.scatter(), "so is the scatter of each feature");
     let largest = cpu.singular_values()[0];
     for (one, other) in cpu.singular_values().iter().zip(card.singular_values()) {
         assert!((one - other).abs() <= 1e-12 * largest, "{one} and {other}");

@@ -1,0 +1,71 @@
+//! The rounding of a decomposition, before it is added to a bound.
+
+/// The rounding of a decomposition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rounding {
+    /// η: the error of each column of a factor, relative to its length.
+    columns: f64,
+    /// Number of rows that were rotated.
+    rows: usize,
+    /// An error of the scatter relative to the features: at most this share of diag(q).
+    features: f64,
+    /// ε: an error of the scatter as a whole.
+    whole: f64,
+}
+
+impl Rounding {
+    /// Rounding of the scatter as a whole.
+    pub(crate) fn whole(whole: f64) -> Self {
+        Self { columns: 0.0, rows: 0, features: 0.0, whole }
+    }
+
+    /// Rounding of each column of a factor by a rotation of this number of rows.
+    pub(crate) fn of_columns(columns: f64, rows: usize) -> Self {
+        Self { columns, rows, ..Self::whole(0.0) }
+    }
+
+    /// The same with this error of the scatter as a whole instead.
+    pub(crate) fn with_whole_error(self, whole: f64) -> Self {
+        Self { whole, ..self }
+    }
+
+    /// The same with this error of the scatter relative to the features instead.
+    pub(crate) fn with_feature_error(self, features: f64) -> Self {
+        Self { features, ..self }
+    }
+
+    /// The same with a larger error of the scatter as a whole.
+    pub(crate) fn plus_whole_error(self, whole: f64) -> Self {
+        Self { whole: self.whole + whole, ..self }
+    }
+
+    /// The same with a larger error of each column.
+    pub(crate) fn plus_column_error(self, columns: f64) -> Self {
+        Self { columns: self.columns + columns, ..self }
+    }
+
+    /// The same for columns that are longer by this factor.
+    pub(crate) fn for_longer_columns(self, factor: f64) -> Self {
+        Self { columns: self.columns * factor, ..self }
+    }
+
+    /// η: the error of each column of a factor, relative to its length.
+    pub(crate) fn column_error(self) -> f64 {
+        self.columns
+    }
+
+    /// Number of rows that were rotated.
+    pub(crate) fn rows(self) -> usize {
+        self.rows
+    }
+
+    /// The error of the scatter relative to the features.
+    pub(crate) fn feature_error(self) -> f64 {
+        self.features
+    }
+
+    /// ε: the error of the scatter as a whole.
+    pub(crate) fn whole_error(self) -> f64 {
+        self.whole
+    }
+}
