@@ -18,8 +18,9 @@ const COMPUTING: [(&str, &str); 8] = [
     ("crates/eigenspace-py/python/eigenspace/plot/_scree.py", "the cumulative curve of one plot"),
 ];
 /// Further files in Rust that add or compare numbers, and what these are.
-const ADDING: [(&str, &str); 14] = [
-    ("crates/eigenspace-cli/src/commands/demo/story.rs", "what all components explain; the largest of some angles"),
+const ADDING: [(&str, &str); 15] = [
+    ("crates/eigenspace-cli/src/commands/demo/measures.rs", "the largest of some angles"),
+    ("crates/eigenspace-cli/src/commands/demo/story.rs", "what all components explain"),
     ("crates/eigenspace-cli/src/commands/faces/report.rs", "what all components explain"),
     ("crates/eigenspace-cli/src/commands/inspect.rs", "what all components explain"),
     ("crates/eigenspace-cli/src/commands/merge.rs", "ranks, to estimate memory; metadata of several models"),

@@ -1,5 +1,5 @@
-//! The layers of the library: a directory uses only directories before it, and a file only files
-//! before it in its directory. That holds inside nested directories too. A `mod.rs` names the files
+//! The layers of the library and of the command: a directory uses only directories before it, and a
+//! file only files before it in its directory. That holds inside nested directories too. A `mod.rs` names the files
 //! of its directory and what they share, so it may use them and they may use it; names that it
 //! passes on count as those of the file they come from.
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -8,17 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The names from the root of the library to a file or an item, such as `io`, `source`, `open`.
+/// The names from the root of a crate to a file or an item, such as `io`, `source`, `open`.
 type Names = Vec<String>;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-/// Directories and their files, in the order of `docs/ARCHITECTURE.md`.
-fn layers() -> Vec<(String, Names)> {
+/// Directories and their files, in the order of a list in `docs/ARCHITECTURE.md`.
+fn layers(list: &str) -> Vec<(String, Names)> {
     let text = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
-    let list = text.split("```text layers\n").nth(1).unwrap().split("```").next().unwrap();
+    let list = text.split(&format!("```text {list}\n")).nth(1).unwrap().split("```").next().unwrap();
     let mut layers: Vec<(String, Names)> = Vec::new();
     for line in list.lines().filter(|line| !line.is_empty()) {
         let mut words = line.split_whitespace().map(String::from);
@@ -107,13 +107,38 @@ fn named(code: &str, word: &str) -> Vec<Names> {
     found
 }
 
-/// The files of the library.
-struct Library {
+/// The files of the library, or of the command.
+struct Sources {
     source: PathBuf,
+    /// The file that declares the modules; it may use all of them.
+    root: &'static str,
+    /// The list in `docs/ARCHITECTURE.md`.
+    list: &'static str,
+    /// The place of a file in that list.
+    place: fn(&[String]) -> Names,
 }
 
-impl Library {
-    /// The names of a file. Files in the root are the directory `error`.
+impl Sources {
+    fn library() -> Self {
+        let source = root().join("crates/eigenspace/src");
+        Self { source, root: "lib.rs", list: "layers", place: place_in_library }
+    }
+
+    fn command() -> Self {
+        let source = root().join("crates/eigenspace-cli/src");
+        let place = |names: &[String]| [&["src".into()], names].concat();
+        Self { source, root: "main.rs", list: "layers of the command", place }
+    }
+
+    /// The files that the layers concern.
+    fn paths(&self) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        files(&self.source, &mut paths);
+        paths.retain(|path| *path != self.source.join(self.root));
+        paths
+    }
+
+    /// The names of a file.
     fn names(&self, path: &Path) -> Names {
         let inside = path.strip_prefix(&self.source).unwrap().with_extension("");
         inside.iter().map(|name| name.to_string_lossy().into_owned()).collect()
@@ -122,7 +147,7 @@ impl Library {
     /// The file that contains the items of a directory itself.
     fn root_of(&self, directory: &[String]) -> PathBuf {
         match directory {
-            [] => self.source.join("lib.rs"),
+            [] => self.source.join(self.root),
             names => {
                 let directory: PathBuf = names.iter().collect();
                 let inside = self.source.join(&directory).join("mod.rs");
@@ -180,9 +205,9 @@ impl Library {
     }
 }
 
-/// Files in the root are a directory of their own, which comes first: the errors, and the printing
-/// of names in them.
-fn place(names: &[String]) -> Names {
+/// Files in the root of the library are a directory of their own, which comes first: the errors, and
+/// the printing of names in them.
+fn place_in_library(names: &[String]) -> Names {
     let root = names.len() == 1 || names[0] == "error";
     if root { vec!["error".into(), names.last().unwrap().clone()] } else { names.to_vec() }
 }
@@ -205,36 +230,57 @@ fn comes_later(used: &[String], user: &[String], layers: &[(String, Names)]) -> 
     at(used, list) > at(own, list)
 }
 
-#[test]
-fn layers_and_files_use_only_what_is_before_them() {
-    let layers = layers();
-    let library = Library { source: root().join("crates/eigenspace/src") };
-    let mut paths = Vec::new();
-    files(&library.source, &mut paths);
-    let (mut wrong, mut found) = (Vec::new(), BTreeMap::<String, BTreeSet<String>>::new());
-    for path in paths.iter().filter(|path| !path.ends_with("lib.rs")) {
-        let own = place(&library.names(path));
-        for length in 1..own.len() {
-            if own[length] != "mod" {
-                found.entry(own[..length].join("/")).or_default().insert(own[length].clone());
+impl Sources {
+    /// Fails if a file uses what comes later, or if the list has other files than the crate.
+    fn check_order(&self) {
+        let layers = layers(self.list);
+        let (mut wrong, mut found) = (Vec::new(), BTreeMap::<String, BTreeSet<String>>::new());
+        for path in self.paths() {
+            let own = (self.place)(&self.names(&path));
+            for length in 1..own.len() {
+                if own[length] != "mod" {
+                    found.entry(own[..length].join("/")).or_default().insert(own[length].clone());
+                }
+            }
+            for used in self.uses(&path) {
+                let used = (self.place)(&used);
+                if comes_later(&used, &own, &layers) {
+                    wrong.push(format!("{}: {}", own.join("/"), used.join("/")));
+                }
             }
         }
-        for used in library.uses(path) {
-            let used = place(&used);
-            if comes_later(&used, &own, &layers) {
-                wrong.push(format!("{}: {}", own.join("/"), used.join("/")));
-            }
-        }
+        assert!(wrong.is_empty(), "these use what comes later:\n{}", wrong.join("\n"));
+        // One file in a directory of its own needs no order.
+        found.retain(|directory, files| files.len() > 1 || !directory.contains('/'));
+        let listed: BTreeMap<_, BTreeSet<String>> =
+            layers.into_iter().map(|(directory, files)| (directory, files.into_iter().collect())).collect();
+        assert_eq!(found, listed, "the files that are there, and the list");
     }
-    assert!(wrong.is_empty(), "these use what comes later:\n{}", wrong.join("\n"));
-    // One file in a directory of its own needs no order.
-    found.retain(|directory, files| files.len() > 1 || !directory.contains('/'));
-    let listed: BTreeMap<_, BTreeSet<String>> =
-        layers.into_iter().map(|(directory, files)| (directory, files.into_iter().collect())).collect();
-    assert_eq!(found, listed, "the files that are there, and the list");
 }
 
-impl Library {
+#[test]
+fn layers_and_files_use_only_what_is_before_them() {
+    Sources::library().check_order();
+}
+
+#[test]
+fn modules_of_the_command_use_only_what_is_before_them() {
+    Sources::command().check_order();
+}
+
+#[test]
+fn a_module_of_the_command_that_uses_a_later_one_is_found() {
+    let (command, layers) = (Sources::command(), layers("layers of the command"));
+    let place = |names: &str| (command.place)(&names.split('/').map(String::from).collect::<Names>());
+    let later = |used: &str, user: &str| comes_later(&place(used), &place(user), &layers);
+    assert!(later("inputs", "rows") && !later("rows", "inputs"));
+    assert!(later("commands/fit", "failure") && !later("failure", "commands/fit"));
+    assert!(later("draw/font", "draw/typeface") && !later("draw/typeface", "draw/font"));
+    let used = command.uses(&command.source.join("inputs.rs"));
+    assert!(used.contains(&vec!["rows".to_owned()]) && used.contains(&vec!["options".to_owned(), "input".to_owned()]));
+}
+
+impl Sources {
     /// The files below a file that it uses itself. It does not use what it only passes on.
     fn uses_below(&self, path: &Path) -> BTreeSet<Names> {
         let mut module = self.names(path);
@@ -276,25 +322,30 @@ const MUTUAL: [(&str, &str, &str); 9] = [
     ("linalg/cuda/mod", "linalg/cuda/staging", "part of the device, whose locks it uses"),
 ];
 
-#[test]
-fn a_file_and_those_below_it_do_not_use_each_other() {
-    let library = Library { source: root().join("crates/eigenspace/src") };
-    let mut paths = Vec::new();
-    files(&library.source, &mut paths);
-    let mut found = BTreeSet::new();
-    for path in paths.iter().filter(|path| !path.ends_with("lib.rs")) {
-        let above = library.names(path);
-        for below in library.uses_below(path) {
-            let child = library.source.join(below.iter().collect::<PathBuf>()).with_extension("rs");
-            if child.exists() && library.uses(&child).contains(&above) {
-                found.insert((above.join("/"), below.join("/")));
+impl Sources {
+    /// Fails if other files than these and files below them use each other.
+    fn check_mutual(&self, mutual: &[(&str, &str, &str)]) {
+        let mut found = BTreeSet::new();
+        for path in self.paths() {
+            let above = self.names(&path);
+            for below in self.uses_below(&path) {
+                let child = self.source.join(below.iter().collect::<PathBuf>()).with_extension("rs");
+                if child.exists() && self.uses(&child).contains(&above) {
+                    found.insert((above.join("/"), below.join("/")));
+                }
             }
         }
+        let listed: BTreeSet<_> = mutual.iter().map(|(above, below, _)| ((*above).into(), (*below).into())).collect();
+        let (new, gone): (Vec<_>, Vec<_>) = (found.difference(&listed).collect(), listed.difference(&found).collect());
+        assert!(new.is_empty(), "these use each other: {new:#?}");
+        assert!(gone.is_empty(), "remove from the list: {gone:#?}");
     }
-    let listed: BTreeSet<_> = MUTUAL.iter().map(|(above, below, _)| ((*above).into(), (*below).into())).collect();
-    let (new, gone): (Vec<_>, Vec<_>) = (found.difference(&listed).collect(), listed.difference(&found).collect());
-    assert!(new.is_empty(), "these use each other: {new:#?}");
-    assert!(gone.is_empty(), "remove from the list: {gone:#?}");
+}
+
+#[test]
+fn a_file_and_those_below_it_do_not_use_each_other() {
+    Sources::library().check_mutual(&MUTUAL);
+    Sources::command().check_mutual(&[]);
 }
 
 #[test]
@@ -314,7 +365,7 @@ fn names_in_braces_are_found() {
 
 #[test]
 fn names_that_a_directory_passes_on_belong_to_their_file() {
-    let library = Library { source: root().join("crates/eigenspace/src") };
+    let library = Sources::library();
     let file = |names: &str| library.file(&names.split("::").map(String::from).collect::<Names>()).unwrap().join("/");
     assert_eq!(file("io::source::RowBlock"), "io/source/block");
     assert_eq!(file("io::source::SourceError"), "io/source_error");

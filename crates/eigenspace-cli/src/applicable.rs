@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use eigenspace::io::source::Format;
 
-use crate::args::Input;
 use crate::failure::Failure;
-use crate::rows::is_standard_input;
+use crate::options::Input;
+use crate::paths::is_standard_input;
 use crate::table;
 
 const TEXT: &[Format] = &[Format::Csv, Format::Tsv];

@@ -1,22 +1,16 @@
 //! The command line arguments, declared for clap.
 
-mod input;
-
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use eigenspace::internal::printable;
-use eigenspace::{Components, Device, Engine, FitOptions, Forgetting, Missing, Rank};
 
 #[cfg(feature = "explore")]
 use crate::commands::explore;
 use crate::commands::{
     compare, completions, data, demo, faces, fit, inspect, merge, plot, project, reconstruct, split, update,
 };
-use crate::failure::Failure;
 use crate::numbers;
-
-pub(crate) use input::Input;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -142,122 +136,4 @@ fn escaped(mut error: clap::Error) -> clap::Error {
         error.insert(kind, value);
     }
     error
-}
-
-/// Largest number of pixels of an image; the library has the same limit for the images it reads.
-const MAX_PIXELS: usize = 1 << 27;
-
-/// `92x112`.
-pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
-    let parts: Option<(usize, usize)> =
-        text.split_once(['x', 'X', '×']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    match parts {
-        Some((width, height)) if width.checked_mul(height).is_none_or(|pixels| pixels > MAX_PIXELS) => {
-            Err(Failure::SizeLimit { width, height, limit: MAX_PIXELS as u64 }.into())
-        }
-        Some((width, height)) if width > 0 && height > 0 => Ok((width, height)),
-        _ => Err(Failure::Size { text: text.into() }.into()),
-    }
-}
-
-/// How to fit the model.
-#[derive(Args, Clone)]
-#[command(next_help_heading = "Model")]
-pub(crate) struct Settings {
-    /// Number of directions to keep after each block, or `all`. The default is 2k+32 for k
-    /// components. It is `all` with -k all, and also if -k is an integer and --truncation is set. The
-    /// scatter engine ignores this option.
-    #[arg(long, value_name = "N")]
-    pub(crate) max_rank: Option<String>,
-
-    /// Rule for dropping directions: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent
-    /// Directions).
-    #[arg(long, value_name = "RULE", default_value = "none")]
-    pub(crate) truncation: String,
-
-    /// Engine: `scatter` keeps the scatter matrix, `factor` keeps directions; `auto` chooses by the
-    /// number of columns.
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = numbers::one_of::<Engine, 3>(["auto", "factor", "scatter"]))]
-    pub(crate) engine: Engine,
-
-    /// Number of rows to collect before each update of the model. Changes the result if directions
-    /// are dropped.
-    #[arg(long, value_name = "N", value_parser = numbers::whole_number::<usize>)]
-    pub(crate) block_rows: Option<usize>,
-
-    #[command(flatten)]
-    pub(crate) compute: Compute,
-
-    /// Multiply the weight of all earlier rows by this factor with each new row.
-    #[arg(long, value_name = "FACTOR", conflicts_with = "half_life", value_parser = numbers::number)]
-    pub(crate) forgetting: Option<f64>,
-
-    /// Halve the weight of a row after this many later rows.
-    #[arg(long, value_name = "ROWS", value_parser = numbers::number)]
-    pub(crate) half_life: Option<f64>,
-
-    /// Policy for missing cells: refuse them, skip their rows, or impute them from the model.
-    #[arg(long, value_name = "POLICY", default_value = "refuse", value_parser = numbers::one_of::<Missing, 3>(["refuse", "skip", "impute"]))]
-    pub(crate) missing: Missing,
-}
-
-/// How to treat missing cells of rows that are compared with a model.
-#[derive(Args, Clone)]
-#[command(next_help_heading = "Input")]
-pub(crate) struct MissingCells {
-    /// Policy for missing cells: refuse them, skip their rows, or impute them from the model.
-    #[arg(long, value_name = "POLICY", default_value = "refuse", value_parser = numbers::one_of::<Missing, 3>(["refuse", "skip", "impute"]))]
-    pub(crate) missing: Missing,
-}
-
-impl Settings {
-    pub(crate) fn truncates(&self) -> bool {
-        self.truncation != "none"
-    }
-
-    pub(crate) fn limits_rank(&self) -> bool {
-        self.max_rank.as_deref().is_some_and(|rank| rank != "all")
-    }
-
-    pub(crate) fn options(&self, components: Components) -> anyhow::Result<FitOptions> {
-        let mut options = FitOptions::new()
-            .components(components)
-            .truncation(self.truncation.parse()?)
-            .engine(self.engine)
-            .missing(self.missing)
-            .device(self.compute.device);
-        if let Some(rank) = rank(self.max_rank.as_deref())? {
-            options = options.max_rank(rank);
-        }
-        if let Some(rows) = self.block_rows {
-            options = options.block_rows(rows);
-        }
-        if let Some(factor) = self.forgetting {
-            options = options.forgetting(Forgetting::PerRow(factor));
-        }
-        if let Some(rows) = self.half_life {
-            options = options.forgetting(Forgetting::HalfLife(rows));
-        }
-        Ok(options)
-    }
-}
-
-/// `100` or `all`.
-pub(crate) fn rank(text: Option<&str>) -> anyhow::Result<Option<Rank>> {
-    let wrong = |text: &str| Failure::Rank { text: text.into() };
-    text.map(|text| text.parse().map_err(|_| wrong(text).into())).transpose()
-}
-
-/// `50`, `0.95` or `all`.
-pub(crate) fn components(text: &str) -> anyhow::Result<Components> {
-    text.parse().map_err(|_| Failure::Components { text: text.into() }.into())
-}
-
-/// Where to compute.
-#[derive(Args, Clone)]
-pub(crate) struct Compute {
-    /// Where to compute: `cpu`, `cuda` or `cuda:N` (an NVIDIA GPU), or `auto`, which uses the first
-    /// GPU if there is one and the rows have at least 1,024 features, and otherwise the CPU.
-    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = numbers::setting::<Device>)]
-    pub(crate) device: Device,
 }

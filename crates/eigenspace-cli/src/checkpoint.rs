@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
 use crate::inputs::Inputs;
-use crate::rows;
+use crate::paths;
 
 /// Number of samples taken of a file, spread evenly, and the bytes of each.
 const SAMPLES: u64 = 64;
@@ -36,7 +36,7 @@ pub(crate) struct Checkpoint {
 impl Checkpoint {
     /// Takes the fingerprint of the input, including a file of weights.
     pub(crate) fn new(path: &Path, every: u64, inputs: &Inputs<'_>) -> anyhow::Result<Self> {
-        if inputs.named().any(rows::is_standard_input) {
+        if inputs.named().any(paths::is_standard_input) {
             return Err(Failure::CheckpointOfInput.into());
         }
         let files = inputs.files().map(|file| fingerprint(file)).collect::<Result<Vec<_>, _>>()?;

@@ -1,14 +1,11 @@
-//! Errors of the command itself, each with a hint.
+//! Errors of the command itself. Their hints are in `advice/failure.rs`.
 
 use std::fmt;
-#[cfg(feature = "explore")]
-use std::io::ErrorKind;
 #[cfg(feature = "explore")]
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use crate::commands::demo::MIN_FACES;
-use crate::{advice, shell, table};
+use crate::table;
 
 /// Errors that do not come from the library.
 #[derive(Debug, thiserror::Error)]
@@ -116,8 +113,8 @@ pub(crate) enum Failure {
     #[cfg(feature = "explore")]
     #[error("cannot save models in `{}`: {}", path.display(), if path.exists() { "it is a file, expected a directory" } else { "there is no such directory" })]
     NoDirectory { path: PathBuf },
-    #[error("cannot run the demo on `{}`: expected at least {MIN_FACES} images of several people, with a directory for each person, found {}", directory.display(), table::counted(*faces as u64, "image"))]
-    FewFaces { directory: PathBuf, faces: usize },
+    #[error("cannot run the demo on `{}`: expected at least {least} images of several people, with a directory for each person, found {}", directory.display(), table::counted(*faces as u64, "image"))]
+    FewFaces { directory: PathBuf, faces: usize, least: usize },
     #[error("cannot write a model to `{}`: it is a recognizer, and its people would be lost", path.display())]
     IsRecognizer { path: PathBuf },
     #[error("cannot write a model to `{}`: the file exists and is not a model", path.display())]
@@ -158,7 +155,7 @@ pub(crate) enum Failure {
 #[derive(Debug)]
 pub(crate) struct Advised {
     error: anyhow::Error,
-    hint: String,
+    pub(crate) hint: String,
 }
 
 impl fmt::Display for Advised {
@@ -180,167 +177,6 @@ impl Failure {
             Some(hint) => Self::Advised(Advised { error, hint }).into(),
             None => error,
         }
-    }
-
-    /// What the user can do about this error.
-    pub(crate) fn hint(&self) -> Option<String> {
-        let text = match self {
-            Self::Components { .. } => "use, for example, -k 50, -k 0.95 or -k all",
-            Self::Rank { .. } => "use, for example, --max-rank 100 or --max-rank all",
-            Self::Axes { .. } => "choose two components, for example --axes 1,2; only a scatter plot can have three",
-            Self::SameAxes { .. } => "choose different components, for example --axes 1,2",
-            Self::OptionOfOtherPlots { option, .. } => {
-                return Some(format!("leave out {option}, or choose another kind of plot"));
-            }
-            Self::OptionWithoutRows { option } => {
-                return Some(format!("leave out {option}, or pass rows after the model"));
-            }
-            Self::OptionOfOtherFormats { option, given: Some(given), .. } => {
-                return Some(format!(
-                    "leave out {option}, or leave out --format {given} to infer the format from the file name"
-                ));
-            }
-            Self::OptionOfOtherFormats { option, .. } => {
-                return Some(format!(
-                    "leave out {option}; if the format was inferred wrongly from the file name, set it with --format"
-                ));
-            }
-            Self::LabelsInArray { .. } => {
-                "write to a .csv, .tsv or .parquet file, or leave out the column with --exclude instead of --label"
-            }
-            Self::UselessWeights { .. } => "leave out --weights",
-            Self::OtherColumns { .. } | Self::OtherOrder { .. } => {
-                "fit both models on the same columns in the same order; set the order with --columns"
-            }
-            Self::OtherDepth { .. } => {
-                "convert all images to the same number of bits per value, and fit both models again"
-            }
-            Self::ModelColumn { available, column, .. } => {
-                return Some(advice::single_column(available, column).unwrap_or_else(|| {
-                    format!("add the column, or rename the column that holds it; the file has: {}", listed(available))
-                }));
-            }
-            Self::ModelExcluded { column, .. } => {
-                return Some(format!("leave out {}", shell::list_option("--exclude", column)));
-            }
-            Self::ModelForRows { .. } => {
-                "pass rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`"
-            }
-            Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by name",
-            Self::ManyScores { .. } => {
-                "pass the output of `eigenspace project`; if it has columns of distances, write it to .csv (with its header) \
-                 or .parquet, because these columns are recognized by name"
-            }
-            Self::ScoreCount { path, wanted, .. } if advice::is_array(path) => {
-                return Some(format!(
-                    "leave out -k to use all scores; to use {wanted}, run `eigenspace project` again with -k {wanted}"
-                ));
-            }
-            Self::ScoreCount { .. } => {
-                "leave out -k to use all scores; to use only some of them, choose them, for example --columns PC1,PC2"
-            }
-            Self::ColumnOrder { .. } => "put the columns into the order of the model",
-            Self::MaybeDistances { columns, .. } => {
-                return Some(format!(
-                    "let `eigenspace project` write the scores to .csv or .parquet, which keep the names, or leave out --distances; \
-                     if all {columns} columns are scores, use -k {columns}"
-                ));
-            }
-            Self::NotScores { .. } => {
-                "the columns of scores must be PC1, PC2, … (or W1, W2, …), in this order and without gaps; leave out \
-                 --columns and --exclude if you used them"
-            }
-            Self::RowsForScores { .. } => "compute the scores of the rows first, with `eigenspace project`",
-            Self::NotWhitened { .. } => "leave out --whiten",
-            Self::NoFile => "pass a file name instead of `-`",
-            Self::Size { .. } => "use, for example, 92x112",
-            Self::SizeLimit { .. } => "use a smaller width and height",
-            Self::Delimiter { .. } => "use, for example, --delimiter ';' or --delimiter tab",
-            Self::OutOfMemory { hint, .. } => hint,
-            Self::NoThreads { .. } => "use fewer threads with --threads, or raise the limits on memory and processes",
-            Self::Internal { .. } => "include the command in the report and, if you can, the data",
-            Self::OverInput { .. } => "write to another file with -o; nothing was changed",
-            Self::CheckpointOverInput { .. } | Self::CheckpointIsOutput { .. } | Self::NotACheckpoint { .. } => {
-                "use another file with --checkpoint; nothing was changed"
-            }
-            Self::NoRows { hint, .. } | Self::AllLeftOut { hint, .. } => hint,
-            Self::WeightCount { .. } => "pass exactly one weight for each row",
-            Self::NeverObserved { exclude: Some(exclude), .. } => return Some(format!("leave it out with {exclude}")),
-            Self::NeverObserved { .. } => "remove the column from the data",
-            Self::NoVariance { .. } => "use `eigenspace update` to add rows that are not all equal",
-            Self::OtherInput { .. } => {
-                "pass the same files and options as in the interrupted fit, or remove the checkpoint to start over"
-            }
-            Self::BrokenCheckpoint { .. } => {
-                "remove it to start over; only the version that wrote a checkpoint can resume from it"
-            }
-            Self::PassesOfInput { .. } => "save the rows to a file first, or leave out --passes",
-            Self::PassesOfFilled => "use --missing skip, or leave out --passes",
-            Self::CheckpointOfInput => "save the rows to a file first, or leave out --checkpoint",
-            Self::NoImages => "set the size of the images with --shape WIDTHxHEIGHT",
-            Self::NoNames => "fit the model on a table with a header",
-            Self::NoData { .. } => "pass the rows after the model: eigenspace plot KIND MODEL DATA",
-            #[cfg(feature = "explore")]
-            Self::StandardizeModel => "leave out --standardize, or pass only rows, so that a model is fitted to them",
-            #[cfg(feature = "explore")]
-            Self::InputTwice => "save the rows to a file first",
-            #[cfg(feature = "explore")]
-            Self::NoDirectory { path } if path.exists() => "pass a directory with --write",
-            #[cfg(feature = "explore")]
-            Self::NoDirectory { path } => {
-                return Some(format!("make the directory first: mkdir -p {}", crate::shell::file(path)));
-            }
-            Self::FewFaces { .. } => {
-                return Some(format!(
-                    "pass at least {MIN_FACES} images, arranged as person/image.pgm, or leave out --faces to fetch the ORL faces"
-                ));
-            }
-            Self::IsRecognizer { .. } => {
-                "add images with `eigenspace faces enroll`, or write the model to another file with -o"
-            }
-            Self::NotAModel { .. } => "write to another file with -o, or delete this one first; nothing was changed",
-            Self::CheckpointInUse { .. } => "wait until the other fit has ended, or use another file with --checkpoint",
-            Self::NothingNamed { .. } => {
-                "leave out the option to use its default, or see --help for the possible values"
-            }
-            Self::Output { .. } => "check where standard output goes; all output files were written",
-            Self::Noise { .. } => "try --denoising 25",
-            Self::NoRow { rows: Some(1), .. } => "choose row 0",
-            Self::NoRow { rows: Some(rows @ 2..), .. } => return Some(format!("choose a row from 0 to {}", rows - 1)),
-            Self::NoRow { .. } => "choose a smaller row number; the first row is 0",
-            Self::PlotFormat { .. } => "use a name that ends in .svg or .png",
-            Self::FewDirections { rank: 1, .. } => "use -k 1",
-            Self::FewDirections { rank, .. } => return Some(format!("use -k with a number from 1 to {rank}")),
-            Self::NoComponent { wanted: 0, .. } => "count components from 1",
-            Self::NoComponent { wanted, rank, .. } if wanted <= rank => return Some(format!("use -k {wanted}")),
-            Self::NoComponent { reported, .. } if *reported > 1 => {
-                return Some(format!("choose components from 1 to {reported}"));
-            }
-            Self::NoComponent { rank, .. } => {
-                return Some(format!(
-                    "the model keeps only {}; choose another kind of plot, or fit a model with more columns and rows",
-                    table::counted(*rank as u64, "direction")
-                ));
-            }
-            Self::Shape { .. } => {
-                "choose a width and height whose product (times 3 for color) is the number of features"
-            }
-            Self::OtherShape { .. } => "leave out --shape",
-            Self::ForgottenTwice { what, .. } => return Some(format!("name each {what} once")),
-            #[cfg(feature = "explore")]
-            Self::Listen { source, .. } => match source.kind() {
-                ErrorKind::PermissionDenied => {
-                    "use a port of 1024 or more with --port, or leave out --port to use a free one"
-                }
-                ErrorKind::AddrInUse => "choose another port with --port, or leave out --port to use a free one",
-                ErrorKind::AddrNotAvailable => "use an address of this machine with --bind, or leave out --bind",
-                _ => return None,
-            },
-            #[cfg(feature = "explore")]
-            Self::View { .. } => "put the view in quotation marks, or leave out --state",
-            Self::Advised(advised) => return Some(advised.hint.clone()),
-        };
-        Some(text.into())
     }
 }
 

@@ -9,9 +9,10 @@ use eigenspace::internal::InputFiles;
 use eigenspace::io::Error;
 use eigenspace::io::source::{ReadOptions, RowSource, SourceError, Weighted};
 
-use crate::args::Input;
 use crate::failure::Failure;
-use crate::rows::{self, advised, explained, is_standard_input};
+use crate::options::Input;
+use crate::paths::{self, is_standard_input, leads_to};
+use crate::rows::{self, advised, explained};
 use crate::{applicable, output};
 
 /// The files that a command reads, and how to read them.
@@ -50,7 +51,7 @@ impl<'a> Inputs<'a> {
     pub(crate) fn explained(&self, error: anyhow::Error) -> anyhow::Error {
         match (error.downcast_ref(), self.weights()) {
             (Some(Error::Model(eigenspace::Error::WeightCount { rows, weights })), Some(path)) => {
-                let (input, path) = (rows::names(self.data), path.to_owned());
+                let (input, path) = (paths::names(self.data), path.to_owned());
                 Failure::WeightCount { path, input, rows: *rows as u64, weights: *weights as u64 }.into()
             }
             _ => advised(self.input)(error),
@@ -126,12 +127,6 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// Whether a path leads to this file.
-pub(crate) fn leads_to(file: &Path) -> impl Fn(&Path) -> bool {
-    let there = file.canonicalize().ok();
-    move |path| there.is_some() && path.canonicalize().ok() == there
-}
-
 /// Says which of these files was given more than once, because its rows then count as often.
 pub(crate) fn notify_of_repetition(paths: &[PathBuf]) {
     let mut seen = HashSet::new();
@@ -139,4 +134,40 @@ pub(crate) fn notify_of_repetition(paths: &[PathBuf]) {
     if let Some(path) = files.find(|path| !seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_path_buf()))) {
         output::message(&format!("`{}` was given twice; its rows count twice", path.display()));
     }
+}
+
+/// Opens rows that must have the columns of a model. Named columns may come in any order.
+pub(crate) fn open_for(
+    data: &[PathBuf],
+    input: &Input,
+    metadata: &Metadata,
+    features: usize,
+) -> anyhow::Result<Box<dyn RowSource>> {
+    Inputs::find(data, input)?.open_for(metadata, features)
+}
+
+/// Opens a text file for reading while it grows, or standard input; its rows must have the columns
+/// of a model.
+#[cfg(feature = "explore")]
+pub(crate) fn follow_for(
+    path: &Path,
+    input: &Input,
+    metadata: &Metadata,
+    features: usize,
+    stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
+) -> anyhow::Result<Box<dyn RowSource>> {
+    let data = [path.to_owned()];
+    if is_standard_input(path) {
+        return open_for(&data, input, metadata, features);
+    }
+    let mut options = input.options()?.model_features(features);
+    if let Some(names) = metadata.feature_names() {
+        options = options.model_columns(names);
+    }
+    let rows = eigenspace::internal::follow(path, &options, stop)?;
+    for notice in &rows.columns().notices {
+        output::message(&rows::notice_text(notice));
+    }
+    rows::check(rows.columns(), metadata, features, input, &data)?;
+    Ok(rows)
 }

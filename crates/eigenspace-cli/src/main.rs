@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod answer;
 mod applicable;
 mod args;
 mod checkpoint;
@@ -21,9 +22,12 @@ mod inputs;
 mod memory;
 mod numbers;
 mod opened;
+mod options;
 mod output;
+mod paths;
 mod plots;
 mod progress;
+mod report;
 mod rows;
 mod shell;
 mod table;
@@ -31,7 +35,11 @@ mod warn;
 
 use std::process::ExitCode;
 
-use commands::Answer;
+use clap::CommandFactory;
+
+use answer::Answer;
+use args::{Arguments, Command};
+use failure::Failure;
 
 /// The licenses of all dependencies; `cargo xtask licenses` writes them.
 const LICENSES: &str = include_str!("../THIRD-PARTY-LICENSES.txt");
@@ -39,7 +47,7 @@ const LICENSES: &str = include_str!("../THIRD-PARTY-LICENSES.txt");
 fn main() -> ExitCode {
     if args::requests_licenses() {
         return match output::data(LICENSES) {
-            Err(error) if !output::is_closed_pipe(&error) => ExitCode::from(2),
+            Err(error) if !report::is_closed_pipe(&error) => ExitCode::from(2),
             _ => ExitCode::SUCCESS,
         };
     }
@@ -62,15 +70,44 @@ fn main() -> ExitCode {
         std::process::exit(130);
     });
     memory::exit_on_abort();
-    match output::without_panics(|| commands::run(arguments)) {
+    match report::without_panics(|| run(arguments)) {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         #[cfg(feature = "explore")]
         Ok(Answer::Failed) => ExitCode::from(2),
-        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if report::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            output::report(&error);
+            report::error(&error);
             ExitCode::from(2)
         }
     }
+}
+
+/// Runs the command that was named.
+fn run(arguments: Arguments) -> anyhow::Result<Answer> {
+    if arguments.quiet {
+        output::set_quiet();
+    }
+    // 0 means one thread per core.
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads.unwrap_or(0).into());
+    threads.build_global().map_err(|source| Failure::NoThreads { source })?;
+    match arguments.command {
+        Command::Fit(command) => command.run(),
+        Command::Update(command) => command.run(),
+        Command::Merge(command) => command.run(),
+        Command::Split(command) => command.run(),
+        Command::Project(command) => command.run(),
+        Command::Reconstruct(command) => command.run(),
+        Command::Inspect(command) => command.run(),
+        Command::Compare(command) => return command.run(),
+        Command::Plot(command) => command.run(),
+        #[cfg(feature = "explore")]
+        Command::Explore(command) => return command.run(),
+        Command::Faces(command) => command.run(),
+        Command::Data(command) => command.run(),
+        Command::Demo(command) => command.run(),
+        Command::Completions(command) => command.run(Arguments::command()),
+        Command::Man(command) => command.run(Arguments::command()),
+    }?;
+    Ok(Answer::Yes)
 }

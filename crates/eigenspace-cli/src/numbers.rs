@@ -7,7 +7,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use eigenspace::Error;
+use eigenspace::{Components, Error, Rank};
+
+use crate::failure::Failure;
 
 /// Parses a whole number.
 pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
@@ -69,4 +71,31 @@ pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
 
 pub(crate) fn decimal_mark(text: &str) -> Result<String, String> {
     if [",", "."].contains(&text) { Ok(text.into()) } else { Err("expected a comma or a point".into()) }
+}
+
+/// Largest number of pixels of an image; the library has the same limit for the images it reads.
+const MAX_PIXELS: usize = 1 << 27;
+
+/// `92x112`.
+pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
+    let parts: Option<(usize, usize)> =
+        text.split_once(['x', 'X', '×']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    match parts {
+        Some((width, height)) if width.checked_mul(height).is_none_or(|pixels| pixels > MAX_PIXELS) => {
+            Err(Failure::SizeLimit { width, height, limit: MAX_PIXELS as u64 }.into())
+        }
+        Some((width, height)) if width > 0 && height > 0 => Ok((width, height)),
+        _ => Err(Failure::Size { text: text.into() }.into()),
+    }
+}
+
+/// `100` or `all`.
+pub(crate) fn rank(text: Option<&str>) -> anyhow::Result<Option<Rank>> {
+    let wrong = |text: &str| Failure::Rank { text: text.into() };
+    text.map(|text| text.parse().map_err(|_| wrong(text).into())).transpose()
+}
+
+/// `50`, `0.95` or `all`.
+pub(crate) fn components(text: &str) -> anyhow::Result<Components> {
+    text.parse().map_err(|_| Failure::Components { text: text.into() }.into())
 }

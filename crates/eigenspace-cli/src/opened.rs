@@ -11,7 +11,7 @@ use eigenspace::{
 };
 
 use crate::failure::Failure;
-use crate::{memory, rows, warn};
+use crate::{memory, paths, warn};
 
 /// A model, viewed raw or standardized as its metadata asks.
 pub(crate) struct Opened {
@@ -46,7 +46,7 @@ impl Opened {
     /// order, the hint says so.
     pub(crate) fn load_before(path: &Path, components: Option<Components>, data: &[PathBuf]) -> anyhow::Result<Self> {
         Self::load_with(path, components).map_err(|error| {
-            let swapped = path.is_file() && !rows::may_be_model(path) && rows::find_model(data).is_some();
+            let swapped = path.is_file() && !paths::may_be_model(path) && paths::find_model(data).is_some();
             Failure::advised(error, swapped.then(|| "pass the model first, and the rows after it".into()))
         })
     }

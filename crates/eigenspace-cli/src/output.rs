@@ -1,17 +1,13 @@
-//! The only module that prints: results go to stdout, messages to stderr. Control characters in
-//! names are escaped, so that text from a file cannot control the terminal.
+//! The only module that prints: results go to stdout, messages and errors to stderr. Control
+//! characters in names are escaped, so that text from a file cannot control the terminal.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
-use std::panic::AssertUnwindSafe;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use eigenspace::internal::{DataError, is_printable, printable, system_hint};
+use eigenspace::internal::{is_printable, printable};
 
-use crate::advice::advice;
 use crate::failure::Failure;
-use crate::memory::FREE_MEMORY;
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
@@ -97,52 +93,9 @@ pub(crate) fn message(text: &str) {
     }
 }
 
-/// Prints an error as `error: …`, `cause: …`, `hint: …`.
-pub(crate) fn report(error: &anyhow::Error) {
-    let line = |words: &str| printable(words).into_owned();
-    let mut text = format!("error: {}\n", line(&error.to_string()));
-    for cause in error.chain().skip(1) {
-        text += &format!("  cause: {}\n", line(&cause.to_string()));
-    }
-    if let Some(hint) = error.chain().find_map(hint) {
-        text += &format!("\nhint: {}\n", line(&hint));
-    }
+/// Prints the lines of an error on stderr; names in them are already escaped.
+pub(crate) fn error(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
-}
-
-/// The hint of an error in the chain.
-pub(crate) fn hint(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    advice(error)
-        .or_else(|| error.downcast_ref::<io::Error>().and_then(system_hint).map(str::to_owned))
-        .or_else(|| error.downcast_ref::<Failure>().and_then(Failure::hint))
-        .or_else(|| error.downcast_ref::<DataError>().and_then(DataError::hint).map(str::to_owned))
-}
-
-/// Whether the reader of the output has closed the pipe, which is not an error.
-pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe))
-}
-
-/// Runs a command and turns a panic into an internal error, without a backtrace.
-pub(crate) fn without_panics<T>(command: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
-    static PLACE: Mutex<String> = Mutex::new(String::new());
-    // Decoders of broken files may panic and be caught, so the hook only records the location.
-    std::panic::set_hook(Box::new(|panic| {
-        if let (Some(place), Ok(mut last)) = (panic.location(), PLACE.lock()) {
-            *last = format!("{}:{}", place.file(), place.line());
-        }
-    }));
-    std::panic::catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|payload| {
-        // Some libraries panic if an allocation fails.
-        let refused = |text: &String| ["AllocError", "CapacityOverflow"].iter().any(|error| text.contains(error));
-        if payload.downcast_ref::<String>().is_some_and(refused) {
-            return Err(Failure::OutOfMemory { bytes: None, hint: FREE_MEMORY }.into());
-        }
-        let place = PLACE.lock().map(|place| place.clone()).unwrap_or_default();
-        Err(Failure::Internal { place }.into())
-    })
 }
 
 #[cfg(test)]

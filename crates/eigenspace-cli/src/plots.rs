@@ -6,13 +6,13 @@ use eigenspace::io::source::{RowBlock, RowSource, Values};
 use eigenspace::{Error, ImageShape, Missing};
 use ndarray::{Array2, ArrayView1, Axis, Slice};
 
-use crate::args::Input;
 use crate::draw::{
     self, Biplot, Circle, Drawing, Gallery, ImageSize, Monitor, Range, Scatter, Scatter3, Scree, Strip, StripRow, Tile,
 };
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{output, rows};
+use crate::options::Input;
+use crate::{inputs, output, rows};
 
 /// Largest number of components in a scree plot by default.
 const BARS: usize = 50;
@@ -35,7 +35,7 @@ struct Points {
 impl<'a> Rows<'a> {
     /// Rows named on the command line.
     pub(crate) fn named(data: &'a [PathBuf], input: &'a Input) -> Self {
-        let open = |opened: &Opened| rows::open_for(data, input, opened.metadata(), opened.raw().features());
+        let open = |opened: &Opened| inputs::open_for(data, input, opened.metadata(), opened.raw().features());
         Self { open: Box::new(open), with_progress: true }
     }
 

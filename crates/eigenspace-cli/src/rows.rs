@@ -1,28 +1,18 @@
-//! Opens the rows of a command, checks them against a model, and reads them ahead with a progress
-//! bar.
+//! Checks the rows of a command against a model, reads them ahead with a progress bar, and explains
+//! what is wrong with them.
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::internal::{self, AtomicFile, InputFiles, Prefetch, begins_like_a_model};
-use eigenspace::io::source::{Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError};
+use eigenspace::internal::{Prefetch, begins_like_a_model};
+use eigenspace::io::source::{Columns, Format, Notice, RowBlock, RowSource, SourceError};
 use eigenspace::io::{Error, FileKind};
 use eigenspace::{Metadata, Missing};
 
-use crate::args::Input;
 use crate::failure::Failure;
-use crate::inputs::{Inputs, leads_to};
+use crate::options::Input;
+use crate::paths::{is_standard_input, names};
 use crate::progress::Progress;
-use crate::{advice, output, shell, table};
-
-/// Opens rows that must have the columns of a model. Named columns may come in any order.
-pub(crate) fn open_for(
-    data: &[PathBuf],
-    input: &Input,
-    metadata: &Metadata,
-    features: usize,
-) -> anyhow::Result<Box<dyn RowSource>> {
-    Inputs::find(data, input)?.open_for(metadata, features)
-}
+use crate::{advice, shell, table};
 
 /// Adds a hint to an error that the options of the input explain.
 pub(crate) fn advised(input: &Input) -> impl Fn(anyhow::Error) -> anyhow::Error {
@@ -170,109 +160,10 @@ pub(crate) fn unreadable(error: eigenspace::Error, data: &[PathBuf], columns: &C
     Failure::NeverObserved { input: names(data), column, exclude }.into()
 }
 
-/// The inputs of a command, for a message.
-pub(crate) fn names(data: &[PathBuf]) -> String {
-    let name = |path: &PathBuf| match is_standard_input(path) {
-        true => "standard input".to_owned(),
-        false => format!("`{}`", path.display()),
-    };
-    table::list(&data.iter().map(name).collect::<Vec<_>>())
-}
-
 /// An error about a row of a block, with the location of the row.
 pub(crate) fn located(error: anyhow::Error, block: &RowBlock, columns: &Columns) -> anyhow::Error {
     match error.downcast::<eigenspace::Error>() {
         Ok(error) => block.origin.locate(error, columns).into(),
         Err(other) => other,
     }
-}
-
-/// Opens a text file for reading while it grows, or standard input; its rows must have the columns
-/// of a model.
-#[cfg(feature = "explore")]
-pub(crate) fn follow_for(
-    path: &Path,
-    input: &Input,
-    metadata: &Metadata,
-    features: usize,
-    stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
-) -> anyhow::Result<Box<dyn RowSource>> {
-    let data = [path.to_owned()];
-    if is_standard_input(path) {
-        return open_for(&data, input, metadata, features);
-    }
-    let mut options = input.options()?.model_features(features);
-    if let Some(names) = metadata.feature_names() {
-        options = options.model_columns(names);
-    }
-    let rows = internal::follow(path, &options, stop)?;
-    for notice in &rows.columns().notices {
-        output::message(&notice_text(notice));
-    }
-    check(rows.columns(), metadata, features, input, &data)?;
-    Ok(rows)
-}
-
-/// Whether a path means standard input.
-pub(crate) fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// Checks that a file can be written, before the work starts.
-pub(crate) fn try_output(path: &Path) -> anyhow::Result<()> {
-    if is_standard_input(path) {
-        return Err(Failure::NoFile.into());
-    }
-    AtomicFile::sweep(path);
-    AtomicFile::create(path)?;
-    Ok(())
-}
-
-/// The same for a model or a recognizer, which must not replace a file of another kind, such as a
-/// table.
-pub(crate) fn try_model_or_recognizer(path: &Path) -> anyhow::Result<()> {
-    if path.is_file() && !may_be_model(path) {
-        return Err(Failure::NotAModel { path: path.to_owned() }.into());
-    }
-    try_output(path)?;
-    if Format::of(path).is_some() {
-        output::message(&format!(
-            "`{}` becomes a model, but its name ends like that of a data file; use a name that ends in .safetensors",
-            path.display()
-        ));
-    }
-    Ok(())
-}
-
-/// Whether a file is empty, cannot be read, or begins like a model.
-pub(crate) fn may_be_model(path: &Path) -> bool {
-    begins_like_a_model(path).unwrap_or(true)
-}
-
-/// The first path that is a model instead of rows.
-pub(crate) fn find_model(data: &[PathBuf]) -> Option<&PathBuf> {
-    data.iter().find(|path| Format::of(path).is_none() && begins_like_a_model(path) == Some(true))
-}
-
-/// The same for a model, which must not replace a recognizer either: its people would be lost.
-pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
-    if path.is_file() && internal::is_recognizer(path) {
-        return Err(Failure::IsRecognizer { path: path.to_owned() }.into());
-    }
-    try_model_or_recognizer(path)
-}
-
-/// Fails if the output would overwrite an image or another file that the command reads.
-pub(crate) fn spare_images(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
-    if !output.exists() {
-        return Ok(());
-    }
-    let same = leads_to(output);
-    for path in InputFiles::find(data, &ReadOptions::new().format(Format::Images))?.paths() {
-        let inside = if path.is_dir() { internal::image_files(path)? } else { Vec::new() };
-        if same(path) || inside.iter().any(|file| same(&path.join(file))) {
-            return Err(Failure::OverInput { path: output.to_owned() }.into());
-        }
-    }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use eigenspace::{Components, EigenspaceModel, Engine};
 
-use crate::args::Settings;
+use crate::options::Settings;
 use crate::output;
 use crate::table::{counted, percent};
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 use eigenspace::EigenspaceModel;
 use serde_json::json;
 
-use crate::commands::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::table::{count, facts, number};

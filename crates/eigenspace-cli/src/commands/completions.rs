@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory, ValueHint};
+use clap::{Args, ValueHint};
 use clap_complete::Shell;
 use eigenspace::internal::AtomicFile;
 
-use crate::args::Arguments;
 use crate::output;
 
 /// Print a completion script for a shell.
@@ -19,9 +18,9 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
+    pub(crate) fn run(self, mut command: clap::Command) -> anyhow::Result<()> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Arguments::command(), "eigenspace", &mut script);
+        clap_complete::generate(self.shell, &mut command, "eigenspace", &mut script);
         output::data(&String::from_utf8(script)?)
     }
 }
@@ -35,13 +34,12 @@ pub(crate) struct Man {
 }
 
 impl Man {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
+    pub(crate) fn run(self, mut command: clap::Command) -> anyhow::Result<()> {
         std::fs::create_dir_all(&self.directory).map_err(|source| eigenspace::io::Error::Io {
             action: "create",
             path: self.directory.clone(),
             source,
         })?;
-        let mut command = Arguments::command();
         command.build();
         page(&command, &self.directory)
     }

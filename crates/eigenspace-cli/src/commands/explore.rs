@@ -8,11 +8,11 @@ use clap::{Args, ValueHint};
 use eigenspace::io::Error;
 use eigenspace::io::source::Format;
 
-use crate::args::{self, Input, MissingCells};
-use crate::commands::Answer;
+use crate::answer::Answer;
 use crate::explore::{self, Address, Plan};
 use crate::failure::Failure;
-use crate::{applicable, numbers, output, rows, shell};
+use crate::options::{Input, MissingCells};
+use crate::{applicable, numbers, output, paths, shell};
 
 /// Explore models and rows on a page in the browser.
 #[derive(Args)]
@@ -84,7 +84,7 @@ pub(crate) struct Explore {
 
 impl Explore {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let components = self.components.as_deref().map(args::components).transpose()?;
+        let components = self.components.as_deref().map(numbers::components).transpose()?;
         let (models, data): (Vec<PathBuf>, Vec<PathBuf>) = self.files.into_iter().partition(|path| is_model(path));
         if self.standardize && !models.is_empty() {
             return Err(Failure::StandardizeModel.into());
@@ -132,13 +132,13 @@ impl Explore {
 /// Whether a file is a model or a recognizer rather than rows.
 fn is_model(path: &Path) -> bool {
     let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("safetensors"));
-    named || (path.is_file() && Format::of(path).is_none() && rows::may_be_model(path))
+    named || (path.is_file() && Format::of(path).is_none() && paths::may_be_model(path))
 }
 
 /// Rejects a file that cannot be watched, before the page opens.
 fn check_watched(path: &Path, data: &[PathBuf]) -> anyhow::Result<()> {
-    if rows::is_standard_input(path) {
-        return match data.iter().any(|path| rows::is_standard_input(path)) {
+    if paths::is_standard_input(path) {
+        return match data.iter().any(|path| paths::is_standard_input(path)) {
             true => Err(Failure::InputTwice.into()),
             false => Ok(()),
         };

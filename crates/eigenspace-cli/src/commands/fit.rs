@@ -7,13 +7,13 @@ use std::sync::Arc;
 use clap::{Args, ValueHint};
 use eigenspace::{EigenspaceModel, Missing, WeightKind};
 
-use crate::args::{self, Input, Settings};
 use crate::checkpoint::Checkpoint;
 use crate::commands::inspect;
 use crate::failure::Failure;
 use crate::inputs::Inputs;
 use crate::opened::Opened;
-use crate::{memory, numbers, output, rows, table, warn};
+use crate::options::{Input, Settings};
+use crate::{destination, memory, numbers, output, paths, rows, table, warn};
 
 /// Fit a model to the rows of files, directories, patterns, or standard input (`-`).
 #[derive(Args)]
@@ -78,11 +78,11 @@ pub(crate) struct Fit {
 
 impl Fit {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let options = self.settings.options(args::components(&self.components)?)?.centered(!self.uncentered);
+        let options = self.settings.options(numbers::components(&self.components)?)?.centered(!self.uncentered);
         let options = options.standardize(self.standardize).weight_kind(self.weight_kind);
         let inputs = Inputs::find(&self.data, &self.input)?;
         inputs.spare(&self.output)?;
-        rows::try_model(&self.output)?;
+        destination::try_model(&self.output)?;
         if let Some(checkpoint) = &self.checkpoint {
             self.check_checkpoint(checkpoint, &inputs)?;
         }
@@ -141,10 +141,10 @@ impl Fit {
     fn check_passes(&self, inputs: &Inputs<'_>) -> anyhow::Result<()> {
         let once = |path: &&Path| {
             let pipe = || std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-            rows::is_standard_input(path) || pipe()
+            paths::is_standard_input(path) || pipe()
         };
         if let Some(path) = inputs.named().find(once).filter(|_| self.passes.get() > 1) {
-            return Err(Failure::PassesOfInput { input: rows::names(&[path.to_owned()]) }.into());
+            return Err(Failure::PassesOfInput { input: paths::names(&[path.to_owned()]) }.into());
         }
         if self.passes.get() > 1 && self.settings.missing == Missing::Impute {
             return Err(Failure::PassesOfFilled.into());
@@ -177,6 +177,6 @@ impl Fit {
         if std::path::absolute(checkpoint)? == std::path::absolute(&self.output)? {
             return Err(Failure::CheckpointIsOutput { path }.into());
         }
-        rows::try_output(checkpoint)
+        destination::try_output(checkpoint)
     }
 }

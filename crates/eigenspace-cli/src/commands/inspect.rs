@@ -9,10 +9,10 @@ use eigenspace::{DistancesKept, Missing};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, stack};
 use serde_json::json;
 
-use crate::args::{self, Input};
 use crate::opened::Opened;
+use crate::options::Input;
 use crate::table::{count, counted, facts, number, percent, share, table};
-use crate::{applicable, output, rows, shell, warn};
+use crate::{applicable, inputs, numbers, output, rows, shell, warn};
 
 /// Number of components listed by default.
 const LISTED: usize = 10;
@@ -64,7 +64,7 @@ impl Inspect {
         if self.data.is_empty() {
             applicable::check_no_rows(&self.input)?;
         }
-        let components = self.components.as_deref().map(args::components).transpose()?;
+        let components = self.components.as_deref().map(numbers::components).transpose()?;
         let opened = Opened::load_before(&self.model, components, &self.data)?;
         let opened = opened.viewed(false, Missing::Skip);
         let kept = if self.data.is_empty() { None } else { Some(self.distances_kept(&opened)?) };
@@ -125,7 +125,7 @@ impl Inspect {
     /// How far distances are kept, and the number of rows that this was measured on.
     fn distances_kept(&self, opened: &Opened) -> anyhow::Result<(usize, DistancesKept)> {
         self.input.refuse_weights("the distances between rows")?;
-        let source = rows::open_for(&self.data, &self.input, opened.metadata(), opened.raw().features())?;
+        let source = inputs::open_for(&self.data, &self.input, opened.metadata(), opened.raw().features())?;
         let mut sample: Vec<Array1<f64>> = Vec::new();
         let (mut random, mut seen) = (Random::new(0), 0_u64);
         rows::for_each("read", source, 0, |block| {

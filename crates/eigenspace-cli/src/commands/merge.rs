@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 use eigenspace::{EigenspaceModel, Error, Metadata, Rank, Truncation};
 
-use crate::args;
 use crate::commands::inspect;
 use crate::destination::Destination;
 use crate::opened::Opened;
-use crate::{inputs, memory, output, rows, table, warn};
+use crate::{destination, inputs, memory, numbers, output, table, warn};
 
 /// Merge models of different rows into one model of all rows.
 #[derive(Args)]
@@ -45,8 +44,8 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        rows::try_model(&self.output)?;
-        let truncation = match args::rank(self.max_rank.as_deref())? {
+        destination::try_model(&self.output)?;
+        let truncation = match numbers::rank(self.max_rank.as_deref())? {
             None => self.truncation.parse()?,
             Some(Rank::AtMost(rank)) => Truncation::Rank(rank),
             Some(_) => Truncation::None,
@@ -74,7 +73,7 @@ impl Merge {
             format!("cannot merge {}", table::list(&names))
         })?;
         let components = match &self.components {
-            Some(text) => args::components(text)?,
+            Some(text) => numbers::components(text)?,
             None => first.raw().n_components_setting(),
         };
         merged = merged.with_components(components)?;

@@ -8,11 +8,11 @@ use clap::{Args, ValueEnum, ValueHint};
 use eigenspace::Missing;
 use eigenspace::internal::AtomicFile;
 
-use crate::args::{self, Input, MissingCells};
 use crate::draw::Drawing;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{applicable, numbers, output, plots, rows, table, warn};
+use crate::options::{Input, MissingCells};
+use crate::{applicable, destination, numbers, output, plots, table, warn};
 
 /// Plot a model, or rows projected on it, as SVG or PNG.
 #[derive(Args)]
@@ -144,11 +144,11 @@ impl Plot {
         self.check_options()?;
         self.input.refuse_weights("a plot")?;
         let format = Format::of(&self.output)?;
-        rows::try_output(&self.output)?;
-        let components = self.components.as_deref().map(args::components).transpose()?;
+        destination::try_output(&self.output)?;
+        let components = self.components.as_deref().map(numbers::components).transpose()?;
         let mut opened = Opened::load_before(&self.model, components, &self.data)?;
         if let Some(shape) = &self.shape {
-            let given = args::size(shape)?;
+            let given = numbers::size(shape)?;
             let stored = opened.metadata().image().map(|image| (image.width(), image.height()));
             if let Some(stored) = stored.filter(|stored| *stored != given) {
                 return Err(Failure::OtherShape { given, stored }.into());

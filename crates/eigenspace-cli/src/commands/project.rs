@@ -8,11 +8,11 @@ use eigenspace::io::sink::{self, RowSink};
 use eigenspace::io::source::Values;
 use ndarray::{Axis, concatenate};
 
-use crate::args::{self, Compute, Input, MissingCells};
 use crate::failure::Failure;
 use crate::inputs::Inputs;
 use crate::opened::Opened;
-use crate::{destination, output, rows, table};
+use crate::options::{Compute, Input, MissingCells};
+use crate::{destination, numbers, output, rows, table};
 
 /// Compute the scores of rows: their coordinates along the components of a model.
 #[derive(Args)]
@@ -57,7 +57,7 @@ pub(crate) struct Project {
 
 impl Project {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let components = self.components.as_deref().map(args::components).transpose()?;
+        let components = self.components.as_deref().map(numbers::components).transpose()?;
         let opened = Opened::load_before(&self.model, components, &self.data)?
             .viewed(self.whiten, self.missing_cells.missing)
             .on(self.compute.device)?;

@@ -9,11 +9,11 @@ use eigenspace::io::Error;
 use eigenspace::io::sink::{self, RowSink};
 use eigenspace::io::source::{Columns, SourceError};
 
-use crate::args::{self, Compute, Input};
 use crate::failure::Failure;
 use crate::inputs::Inputs;
 use crate::opened::Opened;
-use crate::{destination, output, rows, table};
+use crate::options::{Compute, Input};
+use crate::{destination, numbers, output, rows, table};
 
 /// Prefixes of the names of scores: plain and whitened.
 const SCORES: [&str; 2] = ["PC", "W"];
@@ -54,7 +54,7 @@ pub(crate) struct Reconstruct {
 
 impl Reconstruct {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let components = self.components.as_deref().map(args::components).transpose()?;
+        let components = self.components.as_deref().map(numbers::components).transpose()?;
         let opened = Opened::load_before(&self.model, components, &self.scores)?;
         let names = opened.metadata().names_or_numbers(opened.raw().features());
         self.input.refuse_weights("the reconstructed rows")?;

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use crate::commands::inspect;
 use crate::destination::Destination;
 use crate::opened::Opened;
-use crate::{memory, rows};
+use crate::{destination, memory};
 
 /// Remove the rows of one model from another model that contains them.
 #[derive(Args)]
@@ -38,7 +38,7 @@ impl Split {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let destination = Destination::new(&self.output, &[&self.whole, &self.part])?;
         let (whole, part) = (Opened::load(&self.whole)?, Opened::load(&self.part)?);
-        rows::try_model(&self.output)?;
+        destination::try_model(&self.output)?;
         whole.same_columns(&part)?;
         memory::for_split(whole.raw(), part.raw())?;
         let context = || format!("cannot split `{}` from `{}`", self.part.display(), self.whole.display());

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use eigenspace::EigenspaceModel;
 
-use crate::args::{self, Input, Settings};
 use crate::commands::inspect;
 use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::inputs::Inputs;
 use crate::opened::Opened;
-use crate::{memory, output, rows, table, warn};
+use crate::options::{Input, Settings};
+use crate::{destination, memory, numbers, output, paths, rows, table, warn};
 
 /// Add rows to a model, without the rows it was fitted on.
 #[derive(Args)]
@@ -50,17 +50,17 @@ impl Update {
         let destination = Destination::new(&path, &[&self.model])?;
         let before = Opened::load_before(&self.model, None, &self.data)?;
         let components = match &self.components {
-            Some(text) => args::components(text)?,
+            Some(text) => numbers::components(text)?,
             None => before.raw().n_components_setting(),
         };
         let options = self.settings.options(components)?.centered(before.raw().is_centered());
         let options = options.standardize(before.metadata().standardize());
-        if let Some(path) = rows::find_model(&self.data) {
+        if let Some(path) = paths::find_model(&self.data) {
             return Err(Failure::ModelForRows { path: path.clone() }.into());
         }
         let inputs = Inputs::find(&self.data, &self.input)?;
         inputs.spare(&path)?;
-        rows::try_model(&path)?;
+        destination::try_model(&path)?;
         inputs.notify_of_repetition();
         let rows = inputs.open_for(before.metadata(), before.raw().features())?;
         let plan = options.plan(before.raw().features())?;

@@ -1,10 +1,11 @@
 //! The frame of a plot: title, grid, tick labels, and titles of the axes.
 
 use super::color::Rgb;
-use super::font::{self, Weight};
+use super::font;
 use super::legend::Legend;
 use super::scale::{Format, Scale, Tick};
 use super::scene::{Anchor, Area, Dash, FADED, GRID, Point, RULE, Scene, Text};
+use super::typeface::Weight;
 
 pub(super) const WIDTH: f64 = 800.0;
 pub(super) const HEIGHT: f64 = 600.0;

@@ -11,7 +11,7 @@ use rustybuzz::Face;
 use ttf_parser::{GlyphId, OutlineBuilder};
 use unicode_script::{Script, UnicodeScript};
 
-use super::font::Weight;
+use super::typeface::Weight;
 
 /// A system font that has this character.
 pub(super) fn font_for(character: char, weight: Weight) -> Option<&'static Face<'static>> {

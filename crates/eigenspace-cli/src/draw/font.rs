@@ -1,37 +1,21 @@
-//! The built-in typeface: width of text, shortening, and outlines.
+//! Text in the built-in typeface: width, shortening, and outlines.
 //!
 //! Noto Sans (SIL Open Font License) covers Latin, Greek and Cyrillic, whose letters are set side
 //! by side, without kerning. [`shaping`] sets other scripts with system fonts. In a PNG, a
 //! character that no font has becomes a box with its code point, and [`missing`] reports it. An SVG
 //! keeps the text and is displayed with the fonts of the viewer.
 
-use std::sync::OnceLock;
-
 use tiny_skia::{Path, PathBuilder};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 use super::shaping::{self, Glyph};
-
-/// Regular for nearly everything, bold for titles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
-    Regular,
-    Bold,
-}
+use super::typeface::{Weight, built_in};
 
 /// Margin for viewers whose sans-serif font is wider.
 const SPARE: f64 = 1.12;
 
 /// Largest number of characters of a text, whatever its width.
 const LONGEST: usize = 300;
-
-/// The built-in typeface, parsed once for shaping and for outlines.
-pub(super) fn built_in(weight: Weight) -> &'static rustybuzz::Face<'static> {
-    static FACES: OnceLock<[rustybuzz::Face<'static>; 2]> = OnceLock::new();
-    let parsed = |bytes| rustybuzz::Face::from_slice(bytes, 0).expect("the built-in typeface is a valid font");
-    let faces = FACES.get_or_init(|| [notosans::REGULAR_TTF, notosans::BOLD_TTF].map(parsed));
-    &faces[usize::from(weight == Weight::Bold)]
-}
 
 fn face(weight: Weight) -> &'static Face<'static> {
     built_in(weight)

@@ -2,9 +2,10 @@
 
 use super::Drawing;
 use super::axes::{EDGE, title};
-use super::font::{self, Weight};
+use super::font;
 use super::scene::{Anchor, Area, FADED, Point, Scene, Shape, Text};
 use super::tile::{ImageSize, Range, Tile, bitmap};
+use super::typeface::Weight;
 
 const CAPTION: f64 = 12.0;
 pub(super) const GAP: f64 = 10.0;

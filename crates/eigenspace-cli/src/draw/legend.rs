@@ -1,8 +1,9 @@
 //! The legend for colors and lines, in a column beside the data.
 
 use super::color::Rgb;
-use super::font::{self, Weight};
+use super::font;
 use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, Scene, Shape, Text};
+use super::typeface::Weight;
 
 const SIZE: f64 = 13.0;
 const ROOM: f64 = 190.0;

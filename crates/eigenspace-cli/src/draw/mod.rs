@@ -41,6 +41,7 @@ mod svg;
 #[allow(clippy::unwrap_used)]
 mod tests;
 mod tile;
+mod typeface;
 
 pub(crate) use biplot::{Biplot, biplot};
 pub(crate) use circle::{Circle, circle};

@@ -4,12 +4,13 @@
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
 use super::classes::Classes;
 use super::color::{Rgb, VERMILION};
-use super::font::{self, Weight};
+use super::font;
 use super::legend::Sample;
 use super::names::{Named, Names};
 use super::scale::{Scale, extent, thousands};
 use super::scatter::points;
 use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, Point, Scene, Shape, Text, WHITE};
+use super::typeface::Weight;
 use super::{Drawing, drawable};
 
 const LIMIT: Rgb = Rgb(0x55, 0x55, 0x55);

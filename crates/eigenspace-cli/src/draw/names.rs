@@ -8,9 +8,10 @@
 //! position are left out and counted.
 
 use super::color::Rgb;
-use super::font::{self, Weight};
+use super::font;
 use super::occupied::Occupied;
 use super::scene::{Anchor, Area, Dash, Point, Scene, Shape, Text, WHITE};
+use super::typeface::Weight;
 
 const SIZE: f64 = 12.5;
 const ROOM: f64 = 150.0;

@@ -4,9 +4,10 @@ use super::Drawing;
 use super::axes::{EDGE, HEIGHT, TICK, WIDTH, title};
 use super::classes::{Classes, thinning, weight_of};
 use super::drawable;
-use super::font::{self, Weight};
+use super::font;
 use super::scale::Scale;
 use super::scene::{Anchor, Area, Dash, FADED, GRID, Marks, Point, RULE, Scene, Shape, Text, WHITE};
+use super::typeface::Weight;
 
 /// Direction of view, in degrees: around the vertical axis, and above the floor.
 const AROUND: f64 = -58.0;

@@ -5,7 +5,8 @@
 
 pub(super) use super::area::{Area, Point};
 use super::color::Rgb;
-use super::font::{self, Weight};
+use super::font;
+use super::typeface::Weight;
 
 /// Ordinary text.
 pub(super) const INK: Rgb = Rgb(0x33, 0x33, 0x33);

@@ -4,11 +4,12 @@
 use super::Drawing;
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
 use super::color::{BLUE, VERMILION};
-use super::font::{self, Weight};
+use super::font;
 use super::legend::{Legend, Sample};
 use super::occupied::Occupied;
 use super::scale::{Format, Scale};
 use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, RULE, Scene, Shape, Text, WHITE};
+use super::typeface::Weight;
 
 /// More components than this are drawn as one outline, because single bars would be too thin.
 const SINGLE_BARS: usize = 300;

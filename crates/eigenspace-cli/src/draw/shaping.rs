@@ -11,7 +11,7 @@ use unicode_bidi::BidiInfo;
 use unicode_script::{Script, UnicodeScript};
 
 use super::fallback;
-use super::font::{self, Weight};
+use super::typeface::{self, Weight};
 
 /// What to draw at a position.
 pub(super) enum Glyph {
@@ -82,7 +82,7 @@ fn spans(run: &str, weight: Weight) -> Vec<Span<'_>> {
         }
         start = at;
         let has = |face: &&'static Face<'static>| face.glyph_index(character).is_some();
-        let font = Some(font::built_in(weight)).filter(has).or_else(|| fallback::font_for(character, weight));
+        let font = Some(typeface::built_in(weight)).filter(has).or_else(|| fallback::font_for(character, weight));
         spans.push(Span { text: &run[start..end], font, script });
     }
     spans

@@ -3,10 +3,11 @@
 
 use super::Drawing;
 use super::axes::{EDGE, title};
-use super::font::{self, Weight};
+use super::font;
 use super::gallery::{GAP, least_width, put};
 use super::scene::{Anchor, Area, FADED, Scene, Shape, Text};
 use super::tile::{ImageSize, Range, bitmap, bounds};
+use super::typeface::Weight;
 
 const HEADING: f64 = 13.0;
 const BAR: f64 = 120.0;

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::font::Weight;
 use super::raster;
 use super::scene::{Anchor, Area, Bitmap, Dash, Marker, Marks, Point, Scene, Shape, Text};
+use super::typeface::Weight;
 
 /// The whole plot on a white background.
 pub(super) fn write(scene: &Scene) -> String {

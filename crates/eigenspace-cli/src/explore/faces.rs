@@ -3,110 +3,29 @@
 //! A matcher borrows its recognizer and takes a while to learn, so one thread owns both. It learns
 //! again when images were enrolled or forgotten, and answers requests in between.
 
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, Weak};
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Weak};
 
-use eigenspace::ImageShape;
-use eigenspace::faces::{Faces, Matcher, Recognition, Recognizer, Thresholds, Verdict};
-use eigenspace::internal::image_row;
-use eigenspace::io::Error;
+use eigenspace::faces::{Faces, Matcher, Recognizer, Verdict};
 use ndarray::Array2;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::explore::face_desk::{Answer, Clerk, FaceDesk, Request};
 use crate::explore::images;
+use crate::explore::lock::locked;
 use crate::explore::query::{Query, body, text};
 use crate::explore::reply::{Refusal, Reply};
 use crate::explore::session::Session;
-use crate::explore::shelf::locked;
 
 /// Number of matches in an answer.
 const MATCHES: usize = 5;
-/// What errors call an image that was sent.
-const SENT: &str = "the image";
 
-/// A recognizer that can be changed in memory.
-pub(super) struct FaceDesk {
-    /// The model of the file, on the shelf.
-    model: u64,
-    file: Arc<Recognizer>,
-    now: Mutex<Now>,
-    requests: Mutex<Sender<Request>>,
-}
-
-struct Now {
-    recognizer: Arc<Recognizer>,
-    revision: u64,
-    /// Known once the matcher has learned them.
-    thresholds: Option<Thresholds>,
-}
-
-type Answer = anyhow::Result<(Recognition, Thresholds)>;
-
-enum Request {
-    Recognize(Array2<f64>, Sender<Answer>),
-    /// The recognizer changed.
-    Learn,
-}
-
-impl FaceDesk {
-    /// A desk for a recognizer, and the worker that answers its requests; call [`Clerk::work`] on a
-    /// thread of its own.
-    pub(super) fn new(model: u64, recognizer: Recognizer) -> (Self, Clerk) {
-        let file = Arc::new(recognizer);
-        let (sender, requests) = channel();
-        let now = Now { recognizer: Arc::clone(&file), revision: 1, thresholds: None };
-        (Self { model, file, now: Mutex::new(now), requests: Mutex::new(sender) }, Clerk(requests))
-    }
-
-    fn recognizer(&self) -> Arc<Recognizer> {
-        Arc::clone(&locked(&self.now).recognizer)
-    }
-
-    /// What the page shows of the recognizer.
-    pub(super) fn described(&self) -> Value {
-        let now = locked(&self.now);
-        let (recognizer, options) = (&now.recognizer, now.recognizer.options());
-        let image = recognizer.model().metadata().image();
-        json!({
-            "model": self.model,
-            "people": recognizer.people(),
-            "images": recognizer.images().len(),
-            "image": image.map(|i| json!({ "width": i.width(), "height": i.height(), "channels": i.channels() })),
-            "unknown": now.thresholds.and_then(|thresholds| thresholds.unknown),
-            "not_a_face": now.thresholds.and_then(|thresholds| thresholds.not_a_face),
-            "metric": options.get_metric().to_string(),
-            "classifier": options.get_classifier().to_string(),
-            "changed": !Arc::ptr_eq(&now.recognizer, &self.file),
-            "ready": now.thresholds.is_some(),
-            "revision": now.revision,
-        })
-    }
-
-    /// Replaces the copy in memory.
-    fn change(&self, session: &Session, recognizer: Arc<Recognizer>) -> anyhow::Result<Reply> {
-        let mut now = locked(&self.now);
-        now.recognizer = recognizer;
-        now.revision += 1;
-        now.thresholds = None;
-        drop(now);
-        locked(&self.requests).send(Request::Learn)?;
-        session.changed();
-        Ok(Reply::Json(self.described()))
-    }
-
-    fn shape(&self) -> anyhow::Result<ImageShape> {
-        let none = || Refusal::conflict("the recognizer does not store the size of its images", "");
-        Ok(self.recognizer().model().metadata().image().ok_or_else(none)?)
-    }
-
-    /// The pixels of an image that was sent.
-    fn pixels(&self, bytes: &[u8]) -> anyhow::Result<Array2<f64>> {
-        let resized = self.recognizer().options().get_resized();
-        let sent = |source| Error::Source { path: PathBuf::from(SENT), source };
-        let row = image_row(bytes, self.shape()?, resized).map_err(sent)?;
-        Ok(Array2::from_shape_vec((1, row.len()), row)?)
-    }
+/// Replaces the copy in memory, and tells every page.
+fn change(session: &Session, desk: &FaceDesk, recognizer: Arc<Recognizer>) -> anyhow::Result<Reply> {
+    desk.replace(recognizer)?;
+    session.changed();
+    Ok(Reply::Json(desk.described()))
 }
 
 /// The desk of the session.
@@ -119,9 +38,6 @@ fn desk(session: &Session) -> anyhow::Result<&FaceDesk> {
     };
     Ok(session.faces.as_ref().ok_or_else(none)?)
 }
-
-/// The thread that recognizes.
-pub(super) struct Clerk(Receiver<Request>);
 
 impl Clerk {
     /// Answers requests until the session ends.
@@ -204,7 +120,7 @@ pub(super) fn enroll(session: &Session, query: &Query, bytes: &[u8]) -> anyhow::
     let free = (1..).map(|number| format!("page-{number}")).find(|name| !taken.contains(&name.as_str()));
     let name = free.expect("a finite number of names is taken");
     let after = before.enroll(Faces::new(&rows, &[person.to_owned()], &[name]))?;
-    desk.change(session, Arc::new(after))
+    change(session, desk, Arc::new(after))
 }
 
 /// Removes a person from the copy in memory.
@@ -212,13 +128,13 @@ pub(super) fn forget(session: &Session, bytes: &[u8]) -> anyhow::Result<Reply> {
     let desk = desk(session)?;
     let request = body(bytes)?;
     let after = desk.recognizer().forget(text(&request, "person")?)?;
-    desk.change(session, Arc::new(after))
+    change(session, desk, Arc::new(after))
 }
 
 /// Returns to the recognizer of the file.
 pub(super) fn restore(session: &Session) -> anyhow::Result<Reply> {
     let desk = desk(session)?;
-    desk.change(session, Arc::clone(&desk.file))
+    change(session, desk, Arc::clone(&desk.file))
 }
 
 /// An enrolled image, reconstructed from its scores.

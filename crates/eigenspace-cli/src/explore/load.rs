@@ -9,13 +9,13 @@ use eigenspace::io::source::{RowBlock, RowSource};
 use eigenspace::{EigenspaceModel, FitOptions, Metadata, Missing};
 use serde_json::json;
 
-use crate::advice;
 use crate::explore::events::Happened;
 use crate::explore::reply;
 use crate::explore::session::{Data, Session, Stage};
 use crate::explore::shelf::Made;
 use crate::failure::Failure;
 use crate::opened::Opened;
+use crate::{advice, report};
 use crate::{output, rows, table};
 
 /// Time between two reports of progress.
@@ -29,19 +29,19 @@ pub(super) struct Fit {
 
 /// Reads all rows of a source, and fits a model if asked to. Errors are shown on the page.
 pub(super) fn load(session: &Session, data: &Data, source: Box<dyn RowSource>, fit: Option<Fit>) {
-    let loaded = output::without_panics(|| read(session, data, source, fit));
+    let loaded = report::without_panics(|| read(session, data, source, fit));
     match loaded {
         Ok(()) => {
             data.set(Stage::Ready);
             session.changed();
             // The map asks for scores next. What fails here fails there too, and is told there.
             if let Some(entry) = session.shelf.all().first() {
-                let _ = output::without_panics(|| entry.scored(&data.store));
+                let _ = report::without_panics(|| entry.scored(&data.store));
             }
             return;
         }
         Err(error) => {
-            output::report(&error);
+            report::error(&error);
             output::message("the page is still open; press Ctrl-C, and run the command again");
             data.set(Stage::Failed(reply::described(&error)));
         }

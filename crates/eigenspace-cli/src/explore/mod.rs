@@ -1,9 +1,9 @@
 //! `eigenspace explore`: a page where people see what a model knows and how exact it is.
 //!
 //! ```text
-//! commands/explore.rs → load.rs, watch.rs (rows, models)    → session.rs: shelf.rs, store.rs, faces.rs
+//! commands/explore.rs → load.rs, watch.rs (rows, models)    → session.rs: shelf.rs, store.rs, face_desk.rs
 //! browser → server.rs → security.rs → routes.rs → one file per screen → JSON, points, PNG, SVG, CSV
-//!                     ↘ events.rs (what changed)             ↘ assets.rs (page/)
+//!                     ↘ event_stream.rs (what changed)             ↘ assets.rs (page/)
 //! ```
 //!
 //! The page is plain HTML, CSS and ES modules in `page/`, embedded into the program. Everything it
@@ -16,11 +16,14 @@ mod browser;
 mod compact;
 mod connections;
 mod directions;
+mod event_stream;
 mod events;
 mod export;
+mod face_desk;
 mod faces;
 mod images;
 mod load;
+mod lock;
 mod monitor;
 mod points;
 mod query;

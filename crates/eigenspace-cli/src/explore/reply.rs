@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::output;
+use crate::report;
 
 /// Writes a download that may not fit into memory.
 pub(super) type Writer = Box<dyn FnOnce(&mut dyn Write) -> anyhow::Result<()> + Send>;
@@ -90,5 +90,5 @@ pub(super) fn refusal(error: &anyhow::Error) -> (u16, Value) {
 /// An error with its causes, and its hint.
 pub(super) fn described(error: &anyhow::Error) -> Value {
     let words: Vec<String> = error.chain().map(ToString::to_string).collect();
-    json!({ "error": words.join(": "), "hint": error.chain().find_map(output::hint) })
+    json!({ "error": words.join(": "), "hint": error.chain().find_map(report::hint) })
 }

@@ -14,8 +14,8 @@ use std::sync::Mutex;
 use anyhow::Context;
 use eigenspace::internal;
 
+use crate::explore::lock::locked;
 use crate::explore::reply::Refusal;
-use crate::explore::shelf::locked;
 use crate::explore::store::{RowStore, temporary};
 use crate::opened::Opened;
 

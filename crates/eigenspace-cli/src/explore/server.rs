@@ -25,8 +25,8 @@ use crate::explore::query::Query;
 use crate::explore::reply::{Refusal, Reply, Writer, refusal};
 use crate::explore::security::{Gate, harden};
 use crate::explore::session::Session;
-use crate::explore::{assets, events, routes};
-use crate::output;
+use crate::explore::{assets, event_stream, routes};
+use crate::report;
 
 /// Largest body of a request.
 pub(super) const BODY_LIMIT: usize = 16 << 20;
@@ -114,7 +114,7 @@ async fn admitted(site: &Site, below: &str, request: Request) -> Response {
     };
     let query = Query::new(parts.uri.query().unwrap_or_default());
     if path == "stream" && parts.method == Method::GET {
-        return events::stream(Arc::clone(&site.session), &parts.headers, &query);
+        return event_stream::stream(Arc::clone(&site.session), &parts.headers, &query);
     }
     let body = match received(&parts.headers, body).await {
         Ok(body) => body,
@@ -122,7 +122,7 @@ async fn admitted(site: &Site, below: &str, request: Request) -> Response {
     };
     let request = routes::Request { method: parts.method, path: path.to_owned(), query, body };
     let session = Arc::clone(&site.session);
-    let computed = tokio::task::spawn_blocking(move || output::without_panics(|| routes::answer(&session, &request)));
+    let computed = tokio::task::spawn_blocking(move || report::without_panics(|| routes::answer(&session, &request)));
     match computed.await.unwrap_or_else(|_| Err(Refusal::internal().into())) {
         Ok(reply) => replied(reply),
         Err(error) => refused(&error),
@@ -178,7 +178,7 @@ pub(super) fn streamed(write: Writer) -> Body {
     let (sender, receiver) = mpsc::channel(2);
     tokio::task::spawn_blocking(move || {
         let mut pieces = Pieces { sender, piece: Vec::with_capacity(PIECE) };
-        let written = output::without_panics(|| write(&mut pieces));
+        let written = report::without_panics(|| write(&mut pieces));
         let sent = written.and_then(|()| Ok(pieces.send()?));
         if let Err(error) = sent {
             // Cuts the download short, so that the browser does not take it for complete.

@@ -7,9 +7,10 @@ use eigenspace::Missing;
 use serde_json::{Value, json};
 
 use crate::explore::events::{Events, Happened};
-use crate::explore::faces::FaceDesk;
+use crate::explore::face_desk::FaceDesk;
+use crate::explore::lock::locked;
 use crate::explore::reply::Refusal;
-use crate::explore::shelf::{Entry, Shelf, locked};
+use crate::explore::shelf::{Entry, Shelf};
 use crate::explore::store::RowStore;
 
 /// The state of one run.

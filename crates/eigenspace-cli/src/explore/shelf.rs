@@ -1,11 +1,12 @@
 //! The models of the session, each with a revision that grows when it changes.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use eigenspace::internal::signs_like;
 use serde_json::{Value, json};
 
+use crate::explore::lock::locked;
 use crate::explore::reply::Refusal;
 use crate::explore::scored::{Measured, Scored, kept_components};
 use crate::explore::store::RowStore;
@@ -217,9 +218,4 @@ fn entry(id: u64, revision: u64, name: String, opened: Opened, made: Made, paren
     let (saved, signs) = (Mutex::new(None), vec![1.0; opened.model().rank()]);
     let (scored, measured) = Default::default();
     Entry { id, name, revision, opened, made, parents, signs, saved, scored, measured }
-}
-
-/// A lock that a panic in another request does not make useless.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,10 +8,9 @@ use eigenspace::internal::AtomicFile;
 use eigenspace::{Components, FitOptions, Missing};
 use serde_json::json;
 
-use crate::advice;
-use crate::args::Input;
-use crate::commands::Answer;
-use crate::explore::faces::{self, FaceDesk};
+use crate::answer::Answer;
+use crate::explore::face_desk::FaceDesk;
+use crate::explore::faces;
 use crate::explore::load::{self, Fit, stem};
 use crate::explore::security::{Gate, LOOPBACK};
 use crate::explore::server;
@@ -22,7 +21,8 @@ use crate::explore::{browser, watch};
 use crate::failure::Failure;
 use crate::inputs::Inputs;
 use crate::opened::Opened;
-use crate::{memory, output, rows};
+use crate::options::Input;
+use crate::{advice, inputs, memory, output};
 
 /// What to show.
 pub(crate) struct Plan {
@@ -123,7 +123,9 @@ fn open_rows(plan: &Plan, shelf: &Shelf) -> anyhow::Result<Option<Loading>> {
     let Some(first) = plan.data.first() else { return Ok(None) };
     let model = shelf.all().into_iter().next();
     let source = match &model {
-        Some(entry) => rows::open_for(&plan.data, &plan.input, entry.opened.metadata(), entry.opened.raw().features())?,
+        Some(entry) => {
+            inputs::open_for(&plan.data, &plan.input, entry.opened.metadata(), entry.opened.raw().features())?
+        }
         None => Inputs::find(&plan.data, &plan.input)?.open()?,
     };
     let columns = source.columns().clone();

@@ -14,16 +14,17 @@ use std::time::{Duration, Instant};
 use eigenspace::io::source::{Columns, RowBlock, RowSource};
 use eigenspace::{EigenspaceStream, FitOptions};
 
-use crate::args::Input;
 use crate::explore::events::Happened;
 use crate::explore::load::complete;
+use crate::explore::lock::locked;
 use crate::explore::reply;
 use crate::explore::row::{CONFIDENCE, limits};
 use crate::explore::session::{Data, Readings, Session, Stage, Watched};
-use crate::explore::shelf::{Entry, Made, locked};
+use crate::explore::shelf::{Entry, Made};
 use crate::explore::store::RowStore;
 use crate::opened::Opened;
-use crate::{output, rows};
+use crate::options::Input;
+use crate::{inputs, report, rows};
 
 /// Time between two events.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -35,11 +36,11 @@ const MODEL_PAUSE: Duration = Duration::from_secs(1);
 
 /// Watches an input until it ends. Errors are shown on the page.
 pub(super) fn watch(session: &Session, watched: &Watched, path: &Path, input: &Input) {
-    let ended = output::without_panics(|| follow(session, watched, path, input));
+    let ended = report::without_panics(|| follow(session, watched, path, input));
     let mut progress = locked(&watched.progress);
     progress.state = if ended.is_ok() { "ended" } else { "failed" };
     if let Err(error) = &ended {
-        output::report(error);
+        report::error(error);
         progress.error = Some(reply::described(error));
     }
     drop(progress);
@@ -64,7 +65,7 @@ fn follow(session: &Session, watched: &Watched, path: &Path, input: &Input) -> a
     let reference = reference(session)?;
     let raw = reference.opened.raw();
     let stop = Arc::new(AtomicBool::new(false));
-    let source = rows::follow_for(path, input, reference.opened.metadata(), raw.features(), stop)?;
+    let source = inputs::follow_for(path, input, reference.opened.metadata(), raw.features(), stop)?;
     let columns = source.columns().clone();
     let store = store(session, &watched.source, &columns)?;
     locked(&watched.progress).first = store.rows() as u64;

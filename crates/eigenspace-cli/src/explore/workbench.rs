@@ -11,10 +11,11 @@ use eigenspace::io::source::SourceError;
 use eigenspace::{Block, EigenspaceModel, Truncation};
 use serde_json::json;
 
+use crate::explore::lock::locked;
 use crate::explore::query::{body, text, whole, wholes};
 use crate::explore::reply::{Refusal, Reply};
 use crate::explore::session::Session;
-use crate::explore::shelf::{Entry, Made, locked};
+use crate::explore::shelf::{Entry, Made};
 use crate::memory;
 use crate::opened::Opened;
 

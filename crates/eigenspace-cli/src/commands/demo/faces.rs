@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::{advice, output};
 
 /// Fewest images that the demo works with.
-pub(crate) const MIN_FACES: usize = 40;
+const MIN_FACES: usize = 40;
 
 /// Images as rows, and their people.
 pub(crate) struct Faces {
@@ -55,7 +55,7 @@ fn read(directory: PathBuf, name: &str) -> anyhow::Result<Faces> {
         Failure::advised(error, hint)
     })?;
     let Some(image) = source.columns().image else {
-        return Err(Failure::FewFaces { directory, faces: 0 }.into());
+        return Err(Failure::FewFaces { directory, faces: 0, least: MIN_FACES }.into());
     };
     let (mut blocks, mut people) = (Vec::new(), Vec::new());
     while let Some(block) = source.next_block(400)? {
@@ -65,7 +65,7 @@ fn read(directory: PathBuf, name: &str) -> anyhow::Result<Faces> {
     let views: Vec<_> = blocks.iter().map(|block| block.view()).collect();
     let rows = if views.is_empty() { Array2::zeros((0, 0)) } else { concatenate(Axis(0), &views)? };
     if people.len() != rows.nrows() || people.first() == people.last() || rows.nrows() < MIN_FACES {
-        return Err(Failure::FewFaces { directory, faces: rows.nrows() }.into());
+        return Err(Failure::FewFaces { directory, faces: rows.nrows(), least: MIN_FACES }.into());
     }
     Ok(Faces { directory, name: name.into(), rows, people, image })
 }

@@ -1,6 +1,7 @@
 //! `eigenspace demo`: the main features in a minute, on faces.
 
 mod faces;
+mod measures;
 mod page;
 mod recognizer;
 mod story;
@@ -13,8 +14,6 @@ use clap::{Args, ValueHint};
 use eigenspace::io::Error;
 
 use crate::output;
-
-pub(crate) use faces::MIN_FACES;
 
 /// Run a demo on 400 faces: stream, merge, split, recognize and plot.
 #[derive(Args)]

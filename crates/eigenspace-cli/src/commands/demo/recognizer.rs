@@ -7,7 +7,7 @@ use eigenspace::faces::{self, FaceOptions, Faces as Album, Recognition, Recogniz
 use ndarray::{Array2, Axis};
 
 use crate::commands::demo::faces::Faces;
-use crate::commands::demo::story::{distance, milliseconds};
+use crate::commands::demo::measures::{distance, milliseconds};
 use crate::commands::faces::plots;
 use crate::draw::Drawing;
 use crate::table::percent;

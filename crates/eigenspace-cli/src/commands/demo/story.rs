@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use eigenspace::{EigenspaceModel, FitOptions, Metadata, Method, Truncation, principal_angles};
-use ndarray::{ArrayView2, Axis, Slice};
+use eigenspace::{EigenspaceModel, FitOptions, Metadata, Method, Truncation};
+use ndarray::{Axis, Slice};
 
 use crate::commands::demo::faces::Faces;
+use crate::commands::demo::measures::{distance, milliseconds};
 use crate::commands::demo::recognizer;
 use crate::draw::Drawing;
 use crate::opened::Opened;
@@ -49,10 +50,6 @@ impl Block {
             format!("{:.1}x", self.recompute / self.update),
         ]
     }
-}
-
-pub(super) fn milliseconds(seconds: f64) -> String {
-    format!("{:.1} ms", 1e3 * seconds)
 }
 
 /// A number that is 0 or tiny.
@@ -227,12 +224,4 @@ fn quarters(faces: &Faces, components: usize) -> anyhow::Result<Vec<EigenspaceMo
     let options = FitOptions::new().components(components);
     let part = faces.rows.nrows().div_ceil(PARTS);
     Ok(faces.rows.axis_chunks_iter(Axis(0), part).map(|rows| options.fit(rows)).collect::<Result<_, _>>()?)
-}
-
-/// The sine of the largest angle between the first k directions.
-pub(super) fn distance(a: &EigenspaceModel, b: &EigenspaceModel, k: usize) -> anyhow::Result<f64> {
-    fn first(model: &EigenspaceModel, k: usize) -> ArrayView2<'_, f64> {
-        model.basis().slice_axis_move(Axis(0), Slice::from(..k))
-    }
-    Ok(principal_angles(first(a, k), first(b, k))?.iter().copied().fold(0.0, f64::max).sin())
 }

@@ -12,7 +12,7 @@ use crate::commands::faces::{read, report};
 use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::table::counted;
-use crate::{args, output, rows, warn};
+use crate::{destination, numbers, output, warn};
 
 /// Train a recognizer on a directory with a subdirectory of images for each person.
 #[derive(Args)]
@@ -48,10 +48,10 @@ pub(crate) struct Train {
 impl Train {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let options = self.settings.over(FaceOptions::default())?;
-        let max_rank = args::rank(self.max_rank.as_deref())?.unwrap_or(Rank::All);
+        let max_rank = numbers::rank(self.max_rank.as_deref())?.unwrap_or(Rank::All);
         let options = options.pixels(self.pixels.parse()?).max_rank(max_rank);
-        rows::spare_images(&self.data, &self.output)?;
-        rows::try_model_or_recognizer(&self.output)?;
+        destination::spare_images(&self.data, &self.output)?;
+        destination::try_model_or_recognizer(&self.output)?;
         let read = read::people(&self.data, self.resize.as_deref())?;
         let options = read.described(options, self.resize.is_some());
         let context = || format!("cannot learn the faces in `{}`", self.data[0].display());
@@ -97,8 +97,8 @@ impl Enroll {
         let path = self.output.unwrap_or_else(|| self.recognizer.clone());
         let destination = Destination::new(&path, &[&self.recognizer])?;
         let before = Recognizer::load(&self.recognizer)?;
-        rows::spare_images(&self.data, &path)?;
-        rows::try_output(&path)?;
+        destination::spare_images(&self.data, &path)?;
+        destination::try_output(&path)?;
         let read = read::more(&self.data, self.person.as_deref(), self.resize.as_deref(), before.options())?;
         let context = || format!("cannot enroll `{}` in `{}`", self.data[0].display(), self.recognizer.display());
         let after = before.enroll(read.faces()).with_context(context)?;
@@ -137,7 +137,7 @@ impl Forget {
         let path = self.output.unwrap_or_else(|| self.recognizer.clone());
         let destination = Destination::new(&path, &[&self.recognizer])?;
         let before = Recognizer::load(&self.recognizer)?;
-        rows::try_output(&path)?;
+        destination::try_output(&path)?;
         check_once(&self.people, "person")?;
         check_once(&self.image, "image")?;
         let mut after = before.clone();

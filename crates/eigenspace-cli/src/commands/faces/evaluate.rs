@@ -5,17 +5,16 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
-use eigenspace::faces::{
-    self, Classifier, Evaluation, FaceOptions, Metric, OpenEvaluation, Pixels, Protocol, Split, Summary,
-};
+use eigenspace::faces::{self, Classifier, FaceOptions, Metric, Pixels, Protocol, Split};
 use eigenspace::internal::People;
 use eigenspace::io::Error;
 use serde_json::{Value, json};
 
+use crate::commands::faces::found::Found;
 use crate::commands::faces::{plots, quality, read, results};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::{args, numbers, output};
+use crate::{numbers, output};
 
 /// Number of ranks reported.
 const RANKS: usize = 5;
@@ -100,15 +99,6 @@ pub(crate) struct Evaluate {
     json: bool,
 }
 
-/// The results of one setting under one protocol.
-pub(super) struct Found {
-    pub(super) options: FaceOptions,
-    pub(super) evaluation: Evaluation,
-    pub(super) summary: Summary,
-    /// Results with strangers, if they were measured.
-    pub(super) open: Option<OpenEvaluation>,
-}
-
 impl Evaluate {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let settings = self.settings()?;
@@ -169,7 +159,7 @@ impl Evaluate {
                 for classifier in self.classifier.iter().flat_map(|list| list.split_whitespace()) {
                     settings.push(
                         FaceOptions::new()
-                            .components(args::components(k)?)
+                            .components(numbers::components(k)?)
                             .metric(metric.parse::<Metric>()?)
                             .classifier(parsed(classifier)?)
                             .pixels(pixels)

@@ -2,6 +2,7 @@
 
 mod commands;
 mod evaluate;
+mod found;
 pub(crate) mod plots;
 mod quality;
 pub(crate) mod read;

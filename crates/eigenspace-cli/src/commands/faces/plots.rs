@@ -6,7 +6,7 @@ use eigenspace::faces::{Evaluation, Recognition, Recognizer, Rejection, Step, Ve
 use eigenspace::internal::People;
 use ndarray::{ArrayView1, ArrayView2};
 
-use crate::commands::faces::evaluate::Found;
+use crate::commands::faces::found::{Found, components};
 use crate::commands::plot::Format;
 use crate::draw::{self, Drawing, Gallery, ImageSize, Lines, Range, Series, Tile};
 
@@ -126,7 +126,7 @@ fn name_of(found: &Found, all: &[Found]) -> String {
         name += &format!(" {}", found.options.get_metric());
     }
     if all.iter().any(|other| other.options.get_components() != found.options.get_components()) {
-        name += &format!(" {}", super::results::components(&found.options));
+        name += &format!(" {}", components(&found.options));
     }
     name
 }

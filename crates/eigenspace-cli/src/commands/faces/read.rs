@@ -6,7 +6,7 @@ use eigenspace::faces::FaceOptions;
 use eigenspace::internal::{FaceImages, FaceReader, People};
 
 use crate::failure::Failure;
-use crate::{advice, args, output, rows};
+use crate::{advice, numbers, output, rows};
 
 /// Reads images, which must have the size and depth of the known ones. They are resized if a size
 /// is given, or if the known images were resized. Color images become gray, with a message.
@@ -15,7 +15,7 @@ pub(crate) fn images(
     resize: Option<&str>,
     known: Option<&FaceOptions>,
 ) -> anyhow::Result<FaceImages> {
-    let resize = resize.map(args::size).transpose()?;
+    let resize = resize.map(numbers::size).transpose()?;
     let read = || {
         let (source, mut reader) = FaceReader::open(data, resize, known)?;
         rows::for_each("read", source, 0, |block| Ok(reader.add(block)?))?;

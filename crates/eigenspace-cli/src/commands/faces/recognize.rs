@@ -11,7 +11,7 @@ use crate::commands::faces::settings::Settings;
 use crate::commands::faces::{plots, read};
 use crate::commands::plot::Format;
 use crate::table::{number, table};
-use crate::{numbers, output, rows, warn};
+use crate::{destination, numbers, output, warn};
 
 /// Recognize the people in images.
 #[derive(Args)]
@@ -54,9 +54,9 @@ impl Recognize {
         let format = self.output.as_deref().map(Format::of).transpose()?;
         let recognizer = Recognizer::load(&self.recognizer)?;
         if let Some(output) = &self.output {
-            rows::spare_images(&self.data, output)?;
-            rows::spare_images(std::slice::from_ref(&self.recognizer), output)?;
-            rows::try_output(output)?;
+            destination::spare_images(&self.data, output)?;
+            destination::spare_images(std::slice::from_ref(&self.recognizer), output)?;
+            destination::try_output(output)?;
         }
         let options = self.settings.over(recognizer.options().clone())?;
         let recognizer = recognizer.with_options(options)?;

@@ -5,7 +5,7 @@ use eigenspace::faces::{self, FaceOptions, Protocol, Split, Step, Summary};
 use eigenspace::internal::People;
 use serde_json::{Value, json};
 
-use crate::commands::faces::evaluate::Found;
+use crate::commands::faces::found::{Found, components};
 use crate::commands::faces::strangers;
 use crate::output;
 use crate::table::{counted, number, percent, table};
@@ -118,10 +118,6 @@ fn setting(options: &FaceOptions) -> Value {
         Components::Share(share) => json!(share),
         _ => json!(components(options)),
     }
-}
-
-pub(super) fn components(options: &FaceOptions) -> String {
-    options.get_components().to_string()
 }
 
 /// Confusions and rejection rates of the best setting.

@@ -3,7 +3,7 @@
 use clap::Args;
 use eigenspace::faces::FaceOptions;
 
-use crate::{args, numbers};
+use crate::numbers;
 
 /// How faces are recognized.
 #[derive(Args, Clone)]
@@ -52,7 +52,7 @@ impl Settings {
     /// Overrides options with those given on the command line.
     pub(super) fn over(&self, mut options: FaceOptions) -> anyhow::Result<FaceOptions> {
         if let Some(text) = &self.components {
-            options = options.components(args::components(text)?);
+            options = options.components(numbers::components(text)?);
         }
         if let Some(text) = &self.classifier {
             options = options.classifier(text.parse()?);

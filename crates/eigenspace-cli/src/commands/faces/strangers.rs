@@ -5,8 +5,7 @@ use eigenspace::faces::{OpenEvaluation, OpenRates, OpenSplit, Rate};
 use eigenspace::internal::People;
 use serde_json::{Value, json};
 
-use crate::commands::faces::evaluate::Found;
-use crate::commands::faces::results::components;
+use crate::commands::faces::found::{Found, components};
 use crate::table::{counted, table};
 
 /// The table of rates for every setting.

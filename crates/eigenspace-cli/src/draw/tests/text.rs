@@ -1,8 +1,8 @@
 //! Text in scripts that the built-in typeface does not have.
 
 use super::super::fallback::{Fonts, advice};
-use super::super::font::Weight;
 use super::super::shaping::{Glyph, line};
+use super::super::typeface::Weight;
 use super::super::*;
 
 /// For private use, and in no font that is known.

@@ -1,218 +1,25 @@
-//! Hints for errors of the library, rewritten to name command line options.
+//! Hints for errors of reading rows.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use eigenspace::io::FileKind;
 use eigenspace::io::source::{Format, Needed, SourceError};
-use eigenspace::io::{FileKind, FormatError};
-use eigenspace::{DeviceError, Error, faces, io as files};
 
-use crate::args::Input;
-use crate::failure::{Failure, listed};
-use crate::rows::is_standard_input;
+use super::columns::{excludable, name_of, quoted, single_column};
+use crate::failure::listed;
+use crate::paths::{self, is_standard_input};
 use crate::shell::{self, list_option, lists_option, option};
 
-/// The hint for an error of the library, which has three error types.
-pub(crate) fn advice(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    let model = || error.downcast_ref().and_then(on_a_model);
-    let file = || error.downcast_ref().and_then(on_a_file);
-    model().or_else(file).or_else(|| error.downcast_ref().and_then(on_faces))
-}
-
-fn on_a_file(error: &files::Error) -> Option<String> {
-    match error {
-        files::Error::Model(error) => on_a_model(error),
-        files::Error::Source { source, path } => on_a_source(source, path).or_else(|| error.hint()),
-        files::Error::Io { action: "create", path, source } if source.kind() == ErrorKind::AlreadyExists => {
-            Some(format!("pass a directory instead: `{}` is a file", path.display()))
-        }
-        files::Error::Io { action: "write", path, source } if source.kind() == ErrorKind::NotFound => {
-            in_a_missing_directory(path).or_else(|| error.hint())
-        }
-        files::Error::NotAFile { .. } => {
-            Some("write to an ordinary file with -o; a model or a plot cannot go to standard output".into())
-        }
-        files::Error::Changed { .. } => {
-            Some("run the command again to use the file as it is now; nothing was written".into())
-        }
-        files::Error::File { path, source } => in_place_of_a_model(source, path).or_else(|| error.hint()),
-        other => other.hint(),
-    }
-}
-
-/// The hint for a file to write in a directory that does not exist.
-fn in_a_missing_directory(path: &Path) -> Option<String> {
-    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty() && !directory.exists())?;
-    Some(format!("make the directory first: mkdir -p {}", shell::file(directory)))
-}
-
-/// The hint for a file of another kind, where a model or a recognizer is expected.
-fn in_place_of_a_model(error: &FormatError, path: &Path) -> Option<String> {
-    let FormatError::OtherFile { kind, expected } = error else {
-        let train = "to train a recognizer, run: eigenspace faces train DIRECTORY -o RECOGNIZER";
-        return matches!(error, FormatError::NoRecognizer).then(|| train.into());
-    };
-    let file = shell::file(path);
-    Some(match kind {
-        _ if *expected == "recognizer" => {
-            "pass a recognizer here; to train one, run: eigenspace faces train DIRECTORY -o RECOGNIZER".into()
-        }
-        FileKind::Checkpoint => {
-            format!("run the interrupted `eigenspace fit` again with --checkpoint {file}; it writes the model")
-        }
-        FileKind::Accumulator => {
-            "pass a model here; the program that wrote the accumulator can finish it to a model".into()
-        }
-        kind if kind.is_image() => {
-            "pass a model here; to make one, run: eigenspace fit DIRECTORY -o MODEL, with a directory of images".into()
-        }
-        FileKind::Text if Format::of(path).is_none() => {
-            format!(
-                "pass a model here; if this file is a table, make one from it: eigenspace fit {file} --format csv -o MODEL"
-            )
-        }
-        _ if Format::of(path).is_none() => "pass a model here; to make one, run: eigenspace fit DATA -o MODEL".into(),
-        _ => format!("pass a model here; to make one from this file, run: eigenspace fit {file} -o MODEL"),
-    })
-}
-
-fn on_faces(error: &faces::Error) -> Option<String> {
-    match error {
-        faces::Error::Model(error) => on_a_model(error),
-        faces::Error::File(error) => on_a_file(error),
-        faces::Error::Dropped { .. } => Some(
-            "train again on the remaining images; without --max-rank nothing is dropped, and any person can be forgotten"
-                .into(),
-        ),
-        faces::Error::NoPerson { enrolling: true, path } => {
-            let directory = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
-            let named = |name| format!("; if it is {name}, add {}", option("--person", name));
-            let named = directory.as_deref().map(named).unwrap_or_default();
-            Some(format!("name the person with --person{named}"))
-        }
-        faces::Error::NoPerson { .. } => {
-            Some("move it into a directory named after the person, or add it later with `faces enroll --person`".into())
-        }
-        faces::Error::TooFewImages { smaller: Some(smaller), .. } => {
-            Some(format!("add images of this person, leave the person out, or try --protocol {smaller}"))
-        }
-        other => other.hint(),
-    }
-}
-
-/// The hint for an error that an option of the input or a forgotten quotation mark explains.
-pub(crate) fn on_options(error: &anyhow::Error, input: &Input) -> Option<String> {
-    let missing = match (error.downcast_ref(), error.downcast_ref()) {
-        (Some(Failure::ModelColumn { column, available, .. }), _)
-        | (_, Some(files::Error::Source { source: SourceError::NoColumn { column, available }, .. })) => {
-            Some((available, column))
-        }
-        _ => None,
-    };
-    if let Some((available, column)) = missing
-        && input.decimal.as_deref() == Some(",")
-        && unread_delimiter(available, column) == Some(',')
-    {
-        return Some("leave out --decimal ',': the header is delimited by commas".into());
-    }
-    if let Some(files::Error::Source { path, source }) = error.downcast_ref()
-        && let SourceError::Malformed { format, .. }
-        | SourceError::Encoding { format, .. }
-        | SourceError::LineEndings { format } = source
-        && input.format.is_some()
-        && (*format != "image" || Format::of(path) != Some(Format::Images))
-    {
-        return Some(CHECK_FORMAT.into());
-    }
-    if let Some(files::Error::Source { source: SourceError::OtherFile { .. }, .. }) = error.downcast_ref()
-        && input.format.is_some()
-    {
-        return Some(CHECK_FORMAT.into());
-    }
-    let is_aligned = |source: &SourceError| match source {
-        SourceError::Width { .. } => true,
-        // Between two spaces is an empty cell.
-        SourceError::Missing { place, column, .. } => place.row == 0 && !column.starts_with('`'),
-        _ => false,
-    };
-    if let Some(files::Error::Source { path, source }) = error.downcast_ref()
-        && input.delimiter.as_deref() == Some(" ")
-        && is_aligned(source)
-    {
-        return Some(one_space(path));
-    }
-    if let Some(files::Error::Source { source: SourceError::NoColumn { available, .. }, .. }) = error.downcast_ref()
-        && input.no_header
-    {
-        let last = available.len().saturating_sub(1);
-        return Some(format!("leave out --no-header, or choose a column by its number, from 0 to {last}"));
-    }
-    let Some(files::Error::Io { action: "read", path, source }) = error.downcast_ref() else { return None };
-    let columns = !input.columns.is_empty() || !input.exclude.is_empty() || input.label.is_some();
-    let is_word = path.extension().is_none() && path.components().count() == 1;
-    (source.kind() == ErrorKind::NotFound && columns && is_word)
-        .then(|| "check the spelling of the path; put a column name that contains a space in quotation marks".into())
-}
-
-/// The hint for an input without images of people.
-pub(crate) fn on_people(error: &anyhow::Error, enrolled: bool) -> Option<String> {
-    let error = match error.downcast_ref() {
-        Some(faces::Error::File(error)) => error,
-        _ => error.downcast_ref()?,
-    };
-    let files::Error::Source { path, source } = error else { return None };
-    let hint = match (source, enrolled) {
-        (SourceError::NoFiles, false) if path.is_dir() => {
-            "add a subdirectory of images for each person to this directory"
-        }
-        (SourceError::NoFiles, true) if path.is_dir() => "put images in it",
-        (SourceError::Malformed { format: "image", .. }, _) if Format::of(path) == Some(Format::Images) => return None,
-        (SourceError::Malformed { format: "image", .. }, false) => {
-            "pass a directory with a subdirectory of images for each person"
-        }
-        (SourceError::Malformed { format: "image", .. }, true) => "pass images, or directories of images",
-        _ => return None,
-    };
-    Some(hint.into())
-}
-
-fn on_a_model(error: &Error) -> Option<String> {
-    match error {
-        Error::CenteringDiffers => Some("fit both models with --uncentered, or both without".into()),
-        Error::Device(DeviceError::Failed { .. }) => Some(
-            "run the command again, or use --device cpu; a fit with --checkpoint continues where it was saved".into(),
-        ),
-        Error::Device(device) => match device.remedy() {
-            Some(remedy) => Some(format!("{remedy}, or use --device cpu")),
-            None => error.hint(),
-        },
-        Error::NonFinite { value, .. } if value.is_nan() => Some(MISSING.into()),
-        Error::Divisor { count, weight, .. } if *weight < *count as f64 => {
-            Some("add rows; if the weights do not count repeated rows, fit with --weight-kind reliability".into())
-        }
-        Error::Divisor { .. } => Some("add rows".into()),
-        Error::ScatterTooLarge { .. } => Some("leave out --engine, or use --engine factor".into()),
-        Error::FeatureMismatch { .. } => {
-            Some("merge, split and compare only models that were fitted on the same columns".into())
-        }
-        Error::TooLittleWeight { needed, .. } if *needed <= 2.0 => Some("add rows with `eigenspace update`".into()),
-        Error::TooLittleWeight { .. } => {
-            Some("add rows with `eigenspace update`, or ask for fewer components with -k".into())
-        }
-        other => other.hint(),
-    }
-}
-
-const MISSING: &str = "fill missing cells with --missing impute, or leave out their rows with --missing skip";
-
-const CHECK_FORMAT: &str = "check that --format is the format of the file, or leave it out";
+/// The hint for missing cells.
+pub(super) const MISSING: &str =
+    "fill missing cells with --missing impute, or leave out their rows with --missing skip";
 
 /// The hints for input without rows.
 pub(crate) const EMPTY_FILE: &str = "check that this is the right file and that it is complete";
 pub(crate) const EMPTY_FILES: &str = "check that these are the right files and that they are complete";
 pub(crate) const EMPTY_PIPE: &str = "check the command before the pipe";
 
-fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
+pub(super) fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
     Some(match error {
         SourceError::UnknownFormat => {
             "set the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, \
@@ -367,7 +174,7 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         SourceError::Value { column, .. } | SourceError::CellTooLarge { column, .. } => {
             with_exclude("remove the row, or divide the column by a constant".into(), Needed::No, column, path)
         }
-        SourceError::ImageSize { expected: (width, height), .. } if is_array(path) => {
+        SourceError::ImageSize { expected: (width, height), .. } if paths::is_array(path) => {
             format!("save arrays of images that are {width}x{height}")
         }
         SourceError::ImageSize { expected: (width, height), .. } => {
@@ -397,11 +204,6 @@ fn tables_below(directory: &Path) -> Option<PathBuf> {
     entries(directory).filter(|path| path.is_dir()).filter_map(|inner| entries(&inner).filter(is_read).min()).min()
 }
 
-/// Whether a file holds NumPy arrays.
-pub(crate) fn is_array(path: &Path) -> bool {
-    matches!(Format::of(path), Some(Format::Npy | Format::Npz))
-}
-
 /// Whether a file is a table, of which columns can be left out.
 fn is_table(path: &Path) -> bool {
     matches!(Format::of(path), Some(Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow))
@@ -422,17 +224,12 @@ fn is_aligned(text: &str) -> bool {
 }
 
 /// The hint for text whose cells are aligned with spaces.
-fn one_space(path: &Path) -> String {
+pub(super) fn one_space(path: &Path) -> String {
     let command = match is_standard_input(path) {
         true => "tr -s ' '".to_owned(),
         false => format!("tr -s ' ' < {} > new.txt", shell::file(path)),
     };
     format!("separate the cells with one delimiter each, for example: {command}, and use --delimiter ' '")
-}
-
-/// A delimiter as a value of its option.
-fn quoted(mark: char) -> String {
-    if mark == '\t' { "tab".into() } else { format!("'{mark}'") }
 }
 
 /// The hint for a single cell that is not a number.
@@ -451,24 +248,6 @@ fn with_exclude(hint: String, needed: Needed, column: &str, path: &Path) -> Stri
         Needed::ByModel => hint,
         _ => format!("{hint}; if the model does not need the column, leave it out with {exclude}"),
     }
-}
-
-/// The hint for a header that was read as one column, because the cells have another delimiter.
-/// With that delimiter, the header has the wanted column.
-pub(crate) fn single_column(names: &[String], wanted: &str) -> Option<String> {
-    let mark = unread_delimiter(names, wanted)?;
-    Some(format!("use --delimiter {}: the header was read as a single column", quoted(mark)))
-}
-
-/// The delimiter of a header that was read as one column, if with it the header has the wanted
-/// column.
-fn unread_delimiter(names: &[String], wanted: &str) -> Option<char> {
-    let [name] = names else { return None };
-    let has_wanted = |mark: char| {
-        let cells = || name.split(mark).map(|cell| cell.trim().trim_matches('"'));
-        cells().any(|cell| cell == wanted) || wanted.parse::<usize>().is_ok_and(|number| number < cells().count())
-    };
-    [';', '\t', '|', ','].into_iter().find(|&mark| name.contains(mark) && has_wanted(mark))
 }
 
 /// A symbol such as `$` or `%`, or a unit such as `cm` after a space, without which a cell would be
@@ -493,20 +272,4 @@ fn is_decimal_comma(text: &str) -> bool {
 /// Whether a cell is a mark such as `-` or `#DIV/0!` rather than a word.
 fn is_mark(text: &str) -> bool {
     text.starts_with('#') || !text.contains(char::is_alphanumeric)
-}
-
-/// What leaves a column of a file out: its name, its number, or the name of the list that it is in.
-pub(crate) fn excludable<'a>(column: &'a str, file: &Path) -> &'a str {
-    let name = name_of(column);
-    let has_lists = matches!(Format::of(file), Some(Format::Parquet | Format::Arrow));
-    let list = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
-    match list {
-        Some((list, place)) if has_lists && place.parse::<usize>().is_ok() => list,
-        _ => name,
-    }
-}
-
-/// The name or the number of a column, without the backticks around a name.
-fn name_of(column: &str) -> &str {
-    column.strip_prefix('`').and_then(|name| name.strip_suffix('`')).unwrap_or(column)
 }

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum, ValueHint};
 use eigenspace::io::source::{Format, ReadOptions};
 
-use super::size;
 use crate::failure::Failure;
 use crate::{numbers, shell};
 
@@ -136,7 +135,7 @@ impl Input {
         options = set(options, delimiter, ReadOptions::delimiter);
         options = set(options, self.decimal.as_ref().and_then(|mark| mark.bytes().next()), ReadOptions::decimal);
         options = set(options, self.key.clone(), ReadOptions::key);
-        options = set(options, self.resize.as_deref().map(size).transpose()?, ReadOptions::resize);
+        options = set(options, self.resize.as_deref().map(numbers::size).transpose()?, ReadOptions::resize);
         Ok(options)
     }
 
