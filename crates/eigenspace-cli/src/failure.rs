@@ -10,6 +10,9 @@ use std::path::PathBuf;
 use crate::commands::demo::MIN_FACES;
 use crate::{advice, shell, table};
 
+/// How standard input was passed, if it was named twice as rows.
+pub(crate) const AS_ROWS_TWICE: &str = "more than once as rows";
+
 /// Errors that do not come from the library.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -61,6 +64,8 @@ pub(crate) enum Failure {
     NotWhitened { path: PathBuf },
     #[error("cannot write a model or a plot to standard output: expected a file name")]
     NoFile,
+    #[error("cannot read a model from standard input: expected a file name")]
+    NoModelFile,
     #[error("invalid image size `{text}`: expected WIDTHxHEIGHT in pixels")]
     Size { text: String },
     #[error("invalid image size {width}x{height}: expected at most {} pixels", table::count(*limit))]
@@ -110,9 +115,8 @@ pub(crate) enum Failure {
     #[cfg(feature = "explore")]
     #[error("cannot use --standardize with a model: the model already stores this setting")]
     StandardizeModel,
-    #[cfg(feature = "explore")]
-    #[error("cannot read standard input twice: it was passed both as rows and with --watch")]
-    InputTwice,
+    #[error("cannot read standard input twice: it was passed {passed}")]
+    InputTwice { passed: &'static str },
     #[cfg(feature = "explore")]
     #[error("cannot save models in `{}`: {}", path.display(), if path.exists() { "it is a file, expected a directory" } else { "there is no such directory" })]
     NoDirectory { path: PathBuf },
@@ -252,7 +256,7 @@ impl Failure {
             }
             Self::RowsForScores { .. } => "compute the scores of the rows first, with `eigenspace project`",
             Self::NotWhitened { .. } => "leave out --whiten",
-            Self::NoFile => "pass a file name instead of `-`",
+            Self::NoFile | Self::NoModelFile => "pass a file name instead of `-`",
             Self::Size { .. } => "use, for example, 92x112",
             Self::SizeLimit { .. } => "use a smaller width and height",
             Self::Delimiter { .. } => "use, for example, --delimiter ';' or --delimiter tab",
@@ -282,8 +286,8 @@ impl Failure {
             Self::NoData { .. } => "pass the rows after the model: eigenspace plot KIND MODEL DATA",
             #[cfg(feature = "explore")]
             Self::StandardizeModel => "leave out --standardize, or pass only rows, so that a model is fitted to them",
-            #[cfg(feature = "explore")]
-            Self::InputTwice => "save the rows to a file first",
+            Self::InputTwice { passed: AS_ROWS_TWICE } => "pass `-` only once",
+            Self::InputTwice { .. } => "save the rows to a file first",
             #[cfg(feature = "explore")]
             Self::NoDirectory { path } if path.exists() => "pass a directory with --write",
             #[cfg(feature = "explore")]
