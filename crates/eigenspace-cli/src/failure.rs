@@ -7,6 +7,9 @@ use std::path::PathBuf;
 
 use crate::table;
 
+/// How standard input was passed, if it was named twice as rows.
+pub(crate) const AS_ROWS_TWICE: &str = "more than once as rows";
+
 /// Errors that do not come from the library.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -58,6 +61,8 @@ pub(crate) enum Failure {
     NotWhitened { path: PathBuf },
     #[error("cannot write a model or a plot to standard output: expected a file name")]
     NoFile,
+    #[error("cannot read a model from standard input: expected a file name")]
+    NoModelFile,
     #[error("invalid image size `{text}`: expected WIDTHxHEIGHT in pixels")]
     Size { text: String },
     #[error("invalid image size {width}x{height}: expected at most {} pixels", table::count(*limit))]
@@ -107,9 +112,8 @@ pub(crate) enum Failure {
     #[cfg(feature = "explore")]
     #[error("cannot use --standardize with a model: the model already stores this setting")]
     StandardizeModel,
-    #[cfg(feature = "explore")]
-    #[error("cannot read standard input twice: it was passed both as rows and with --watch")]
-    InputTwice,
+    #[error("cannot read standard input twice: it was passed {passed}")]
+    InputTwice { passed: &'static str },
     #[cfg(feature = "explore")]
     #[error("cannot save models in `{}`: {}", path.display(), if path.exists() { "it is a file, expected a directory" } else { "there is no such directory" })]
     NoDirectory { path: PathBuf },

@@ -9,7 +9,7 @@ use eigenspace::internal::InputFiles;
 use eigenspace::io::Error;
 use eigenspace::io::source::{ReadOptions, RowSource, SourceError, Weighted};
 
-use crate::failure::Failure;
+use crate::failure::{AS_ROWS_TWICE, Failure};
 use crate::options::Input;
 use crate::paths::{self, is_standard_input, leads_to};
 use crate::rows::{self, advised, explained};
@@ -28,6 +28,15 @@ impl<'a> Inputs<'a> {
     /// Finds the files that were named.
     pub(crate) fn find(data: &'a [PathBuf], input: &'a Input) -> anyhow::Result<Self> {
         let options = input.options()?;
+        let from_pipe = data.iter().filter(|path| is_standard_input(path)).count();
+        let passed = match input.weights.as_deref() {
+            _ if from_pipe > 1 => Some(AS_ROWS_TWICE),
+            Some(path) if from_pipe > 0 && is_standard_input(path) => Some("both as rows and with --weights"),
+            _ => None,
+        };
+        if let Some(passed) = passed {
+            return Err(Failure::InputTwice { passed }.into());
+        }
         let rows = InputFiles::find(data, &options).map_err(anyhow::Error::from).map_err(advised(input))?;
         let weights = match input.weights.as_deref() {
             Some(path) => Some((path, InputFiles::find(&[path], &options)?)),

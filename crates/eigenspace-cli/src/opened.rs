@@ -30,6 +30,9 @@ impl Opened {
     /// Loads a model and, if `components` is given, overrides the number of components that the
     /// file reports.
     pub(crate) fn load_with(path: &Path, components: Option<Components>) -> anyhow::Result<Self> {
+        if paths::is_standard_input(path) {
+            return Err(Failure::NoModelFile.into());
+        }
         memory::for_model(path)?;
         let (mut model, recognizer) = load_model(path)?;
         if let Some(components) = components {

@@ -1,10 +1,10 @@
 //! Warnings about results, for the user to read before relying on them.
 
-use eigenspace::{Components, EigenspaceModel, Engine};
+use eigenspace::{Components, EigenspaceModel, Engine, WeightKind};
 
 use crate::options::Settings;
 use crate::output;
-use crate::table::{counted, percent};
+use crate::table::{counted, number, percent};
 
 /// An error bound above this share of the largest eigenvalue is large.
 pub(crate) const LARGE_ERROR: f64 = 0.1;
@@ -44,6 +44,19 @@ pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
         format!("the rows vary in only {found} {directions}, apart from rounding")
     };
     output::message(&format!("warning: {requested} components were requested, but the model has {found}: {reason}"));
+}
+
+/// Warns that the variances of a model are undefined, because of its weights.
+pub(crate) fn of_undefined_variances(model: &EigenspaceModel) {
+    let is_frequency = model.weight_kind() == WeightKind::Frequency;
+    if !is_frequency || model.n_components() == 0 || model.explained_variance(1.0).is_ok() {
+        return;
+    }
+    output::message(&format!(
+        "warning: the variances are undefined: the weights sum to {}, expected more than 1; \
+         if the weights do not count repeated rows, fit with --weight-kind reliability",
+        number(model.weight())
+    ));
 }
 
 /// Why a model has no variance, if it has none.

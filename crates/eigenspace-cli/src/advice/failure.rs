@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 
 use super::columns::single_column;
-use crate::failure::{Failure, listed};
+use crate::failure::{AS_ROWS_TWICE, Failure, listed};
 use crate::{paths, shell, table};
 
 /// What the user can do about an error of the command.
@@ -77,7 +77,7 @@ pub(super) fn on_a_failure(failure: &Failure) -> Option<String> {
         }
         Failure::RowsForScores { .. } => "compute the scores of the rows first, with `eigenspace project`",
         Failure::NotWhitened { .. } => "leave out --whiten",
-        Failure::NoFile => "pass a file name instead of `-`",
+        Failure::NoFile | Failure::NoModelFile => "pass a file name instead of `-`",
         Failure::Size { .. } => "use, for example, 92x112",
         Failure::SizeLimit { .. } => "use a smaller width and height",
         Failure::Delimiter { .. } => "use, for example, --delimiter ';' or --delimiter tab",
@@ -107,8 +107,8 @@ pub(super) fn on_a_failure(failure: &Failure) -> Option<String> {
         Failure::NoData { .. } => "pass the rows after the model: eigenspace plot KIND MODEL DATA",
         #[cfg(feature = "explore")]
         Failure::StandardizeModel => "leave out --standardize, or pass only rows, so that a model is fitted to them",
-        #[cfg(feature = "explore")]
-        Failure::InputTwice => "save the rows to a file first",
+        Failure::InputTwice { passed: AS_ROWS_TWICE } => "pass `-` only once",
+        Failure::InputTwice { .. } => "save the rows to a file first",
         #[cfg(feature = "explore")]
         Failure::NoDirectory { path } if path.exists() => "pass a directory with --write",
         #[cfg(feature = "explore")]

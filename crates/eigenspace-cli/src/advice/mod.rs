@@ -13,6 +13,7 @@ use eigenspace::{DeviceError, Error, faces, io as files};
 
 use crate::failure::Failure;
 use crate::options::Input;
+use crate::paths;
 use crate::shell::{self, option};
 use columns::unread_delimiter;
 use source::{MISSING, on_a_source, one_space};
@@ -37,6 +38,16 @@ fn on_a_file(error: &files::Error) -> Option<String> {
         }
         files::Error::Io { action: "write", path, source } if source.kind() == ErrorKind::NotFound => {
             in_a_missing_directory(path).or_else(|| error.hint())
+        }
+        files::Error::Io { action: "read", path, source }
+            if source.kind() == ErrorKind::NotFound && paths::is_standard_input(path) =>
+        {
+            Some("pass a file name instead of `-`".into())
+        }
+        files::Error::Io { action: "read", path, source }
+            if source.kind() == ErrorKind::NotFound && path.to_string_lossy().contains("://") =>
+        {
+            Some("download the file first, and pass its path: addresses are not read".into())
         }
         files::Error::NotAFile { .. } => {
             Some("write to an ordinary file with -o; a model or a plot cannot go to standard output".into())
@@ -123,6 +134,20 @@ pub(crate) fn on_options(error: &anyhow::Error, input: &Input) -> Option<String>
         && unread_delimiter(available, column) == Some(',')
     {
         return Some("leave out --decimal ',': the header is delimited by commas".into());
+    }
+    if let Some(files::Error::Source {
+        source: SourceError::NotANumber { column, text, others, all: true, .. }, ..
+    }) = error.downcast_ref()
+        && others.is_empty()
+        && input.decimal.as_deref() == Some(",")
+        && input.delimiter.is_none()
+        && column.contains(',')
+        && text.contains(',')
+    {
+        return Some(
+            "leave out --decimal ',' and write the numbers with decimal points: the header is delimited by commas"
+                .into(),
+        );
     }
     if let Some(files::Error::Source { path, source }) = error.downcast_ref()
         && let SourceError::Malformed { format, .. }

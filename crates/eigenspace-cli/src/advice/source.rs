@@ -26,6 +26,7 @@ pub(super) fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
              .feather, .pgm, .ppm, .pbm, .png, .jpg and .jpeg"
                 .into()
         }
+        SourceError::ManyArrays { available } if is_sparse_matrix(available) => return error.hint(),
         SourceError::ManyArrays { available } | SourceError::NoArray { available, .. } => {
             format!("choose one of them with --key: {}", listed(available))
         }
@@ -45,6 +46,9 @@ pub(super) fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
             "if the comma is the decimal mark, use --decimal ',' or, if commas also separate the cells, write the \
              numbers with decimal points; if the comma separates thousands, remove it"
                 .into()
+        }
+        SourceError::NotANumber { text, needed, column, .. } if thousands(text).is_some() => {
+            with_exclude(thousands(text)?.into(), *needed, column, path)
         }
         SourceError::TooManyColumns { .. } => {
             "leave out columns that the model does not need, with --columns or --exclude".into()
@@ -107,6 +111,8 @@ pub(super) fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         SourceError::NotANumber { line: 1, all: true, .. } => {
             "if the first line holds the names of the columns, leave out --no-header".into()
         }
+        // No column of this line has a number, but those of the lines above do.
+        SourceError::NotANumber { first: false, all: true, others, .. } if !others.is_empty() => return error.hint(),
         // It would be a number without --decimal.
         SourceError::NotANumber { text, .. } if text.parse::<f64>().is_ok() => {
             "if the point is the decimal mark, leave out --decimal; remove points that separate thousands".into()
@@ -180,12 +186,19 @@ pub(super) fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         SourceError::ImageSize { expected: (width, height), .. } => {
             format!("resize all images to one size with --resize {width}x{height}")
         }
-        SourceError::DuplicateColumn { .. } => {
-            "choose columns by number, counted from 0, for example --columns 0,2 or --exclude 2".into()
+        SourceError::DuplicateColumn { places, .. } => {
+            let numbers: Vec<_> = places.iter().map(usize::to_string).collect();
+            let choose = lists_option("--columns", numbers.iter().map(String::as_str));
+            let exclude = lists_option("--exclude", numbers.iter().skip(1).map(String::as_str));
+            format!(
+                "choose columns by number instead of by name, for example {choose}; with a model, leave out those that it \
+                 does not have, for example with {exclude}"
+            )
         }
         SourceError::ImageColor { expected: 3, .. } => "read the images in color with --color".into(),
         SourceError::ImageColor { .. } => "leave out --color".into(),
         SourceError::FeatureAndRole { column, .. } => format!("leave `{column}` out of --columns"),
+        SourceError::NoColumn { column, .. } if column.is_empty() => "remove the extra comma from the list of columns".into(),
         SourceError::NoColumn { column, available } => return single_column(available, column),
         SourceError::ColumnMissing { available, .. } => {
             let names = listed(available);
@@ -267,6 +280,22 @@ fn unit(text: &str) -> Option<String> {
 /// Whether a cell looks like a number with a decimal comma.
 fn is_decimal_comma(text: &str) -> bool {
     text.contains(',') && !text.contains('.') && text.replacen(',', ".", 1).parse::<f64>().is_ok()
+}
+
+/// The hint for a number in which one mark separates thousands and the other is the decimal mark.
+fn thousands(text: &str) -> Option<&'static str> {
+    let is_number = |text: String| text.parse::<f64>().is_ok();
+    let comma = text.find(',')?;
+    if text.rfind('.').map_or(text.matches(',').count() > 1, |point| comma < point) {
+        return is_number(text.replace(',', "")).then_some("remove the commas that separate thousands from the cells");
+    }
+    is_number(text.replace('.', "").replace(',', "."))
+        .then_some("remove the points that separate thousands from the cells, and use --decimal ','")
+}
+
+/// Whether the arrays of an .npz file are the parts of a sparse matrix, as SciPy saves it.
+fn is_sparse_matrix(arrays: &[String]) -> bool {
+    ["data", "format", "shape"].iter().all(|part| arrays.iter().any(|name| name == part))
 }
 
 /// Whether a cell is a mark such as `-` or `#DIV/0!` rather than a word.

@@ -139,7 +139,7 @@ fn is_model(path: &Path) -> bool {
 fn check_watched(path: &Path, data: &[PathBuf]) -> anyhow::Result<()> {
     if paths::is_standard_input(path) {
         return match data.iter().any(|path| paths::is_standard_input(path)) {
-            true => Err(Failure::InputTwice.into()),
+            true => Err(Failure::InputTwice { passed: "both as rows and with --watch" }.into()),
             false => Ok(()),
         };
     }

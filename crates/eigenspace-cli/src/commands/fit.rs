@@ -134,6 +134,7 @@ impl Fit {
         }
         let opened = Opened::new(&self.output, model)?;
         warn::of_fewer_components(opened.model());
+        warn::of_undefined_variances(opened.model());
         inspect::print(&opened, self.json, false)
     }
 

@@ -80,6 +80,7 @@ impl Merge {
         destination.write(&merged.to_bytes())?;
         let opened = Opened::new(&self.output, merged)?;
         warn::of_fewer_components(opened.model());
+        warn::of_undefined_variances(opened.model());
         inspect::print(&opened, self.json, false)
     }
 }

@@ -81,6 +81,7 @@ impl Update {
         output::message(&format!("added {}", table::counted(added, "row")));
         let opened = Opened::new(&path, model)?;
         warn::of_fewer_components(opened.model());
+        warn::of_undefined_variances(opened.model());
         inspect::print(&opened, self.json, false)
     }
 }

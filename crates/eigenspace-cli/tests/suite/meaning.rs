@@ -135,7 +135,7 @@ fn a_name_of_two_columns_is_refused_and_a_number_is_not() {
     error: cannot read rows from `t.csv`
       cause: 2 columns have the name `a`: numbers 0 and 2
 
-    hint: choose columns by number, counted from 0, for example --columns 0,2 or --exclude 2
+    hint: choose columns by number instead of by name, for example --columns 0,2; with a model, leave out those that it does not have, for example with --exclude 2
     ");
     for option in ["--exclude a", "--label a", "--weight-column a"] {
         let said = directory.refused(&format!("fit t.csv {option} -o m"));

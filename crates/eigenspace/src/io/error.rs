@@ -36,7 +36,7 @@ pub enum Error {
 
     // ---- files ----
     /// A file could not be read or written.
-    #[error("cannot {action} {}", file_or_standard(path, action))]
+    #[error("cannot {action} {}{}", if is_standard_output(path, action) { "to " } else { "" }, file_or_standard(path, action))]
     Io {
         /// What was attempted: `read`, `write`, `create` or `remove`.
         action: &'static str,
@@ -323,11 +323,16 @@ pub fn system_hint(error: &std::io::Error) -> Option<&'static str> {
     })
 }
 
+/// Whether a file to write is standard output.
+fn is_standard_output(path: &Path, action: &str) -> bool {
+    path == Path::new(STANDARD) && action == "write"
+}
+
 /// The name of a file in a message; `-` is standard input, or standard output if it is written.
 fn file_or_standard(path: &Path, action: &str) -> String {
     match action {
         _ if path != Path::new(STANDARD) => format!("`{}`", printable_path(path)),
-        "write" => "standard output".into(),
+        _ if is_standard_output(path, action) => "standard output".into(),
         _ => "standard input".into(),
     }
 }

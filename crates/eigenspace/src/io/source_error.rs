@@ -256,7 +256,7 @@ pub enum SourceError {
         available: Vec<String>,
     },
     /// Text where a number should be.
-    #[error("line {line}, column {column}: `{text}` is not a number{}", more_columns(others), column = printable(column), text = printable(text))]
+    #[error("line {line}, column {column}: `{text}` is not a number{}", more_cells(*first, others), column = printable(column), text = printable(text))]
     NotANumber {
         /// Line, from 1.
         line: u64,
@@ -431,6 +431,19 @@ fn more_columns(others: &[String]) -> String {
         (Some((only, [])), 0) => format!("; the column {only} does not hold numbers either"),
         (Some((last, rest)), 0) => format!("; the columns {} and {last} do not hold numbers either", rest.join(", ")),
         _ => format!("; the columns {} and {left} more do not hold numbers either", names.join(", ")),
+    }
+}
+
+/// Names the other columns that have text where numbers should be. Below the first row, the cells
+/// above are numbers, so these columns do hold numbers.
+fn more_cells(first: bool, others: &[String]) -> String {
+    let names: Vec<_> = others.iter().take(LISTED_COLUMNS).map(|name| printable(name)).collect();
+    match (names.split_last(), others.len() - names.len()) {
+        _ if first => more_columns(others),
+        (None, _) => String::new(),
+        (Some((only, [])), 0) => format!("; there is also text in the column {only}"),
+        (Some((last, rest)), 0) => format!("; there is also text in the columns {} and {last}", rest.join(", ")),
+        (_, left) => format!("; there is also text in the columns {} and {left} more", names.join(", ")),
     }
 }
 

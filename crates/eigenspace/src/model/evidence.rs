@@ -54,7 +54,7 @@ fn equal_rows(model: &EigenspaceModel) -> f64 {
     match model.weight_kind() {
         WeightKind::Frequency => weight,
         // In this order, because the square of the weight may overflow.
-        WeightKind::Reliability => weight / model.moments.squared_weight * weight,
+        WeightKind::Reliability => weight / model.moments.squared_weight() * weight,
     }
 }
 

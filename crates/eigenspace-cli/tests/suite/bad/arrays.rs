@@ -160,6 +160,26 @@ fn one_of_two_arrays_must_be_named() {
 }
 
 #[test]
+fn a_sparse_matrix_and_a_file_without_arrays() {
+    let part = || npy_header("<f8", false, "(0,)");
+    let parts = ["indices", "indptr", "format", "shape", "data"].map(|name| (name, part()));
+    let directory = Directory::with("s.npz", npz(&parts));
+    assert_snapshot!(directory.refused("fit s.npz -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `s.npz`
+      cause: it has 5 arrays, and none was chosen
+
+    hint: save the sparse matrix as a dense array, for example with numpy.save('rows.npy', scipy.sparse.load_npz(FILE).toarray())
+    ");
+    directory.write("e.npz", npz(&[]));
+    for options in ["", "--key x"] {
+        let said = directory.refused(&format!("fit e.npz {options} -o m.safetensors"));
+        assert!(said.err.contains("cause: not a valid npz file: it has no arrays\n"), "{said}");
+    }
+}
+
+#[test]
 fn files_of_another_number_type_than_the_first_are_no_reason_to_stop() {
     let whole: Rows = rows().iter().map(|row| row.iter().map(|x| x.round()).collect()).collect();
     let directory = Directory::with("1.npy", npy(&whole, "<i2", false));

@@ -96,3 +96,15 @@ fn a_full_disk_stops_a_fit_at_its_checkpoint() {
     nothing_changed(&directory);
     assert!(!directory.exists("new.safetensors"));
 }
+
+#[test]
+fn scores_for_a_full_standard_output() {
+    let directory = Directory::with("t.npy", npy(&table(300, 15, 83), "<f8", false));
+    directory.done("fit t.npy -o m.safetensors -q");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eigenspace"));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    command.args(["project", "m.safetensors", "t.npy"]).current_dir(directory.path(".")).stdout(full);
+    let said = command.output().unwrap();
+    let err = String::from_utf8_lossy(&said.stderr);
+    assert!(err.starts_with("error: cannot write to standard output\n"), "{err}");
+}

@@ -34,6 +34,94 @@ fn a_model_in_place_of_rows_is_called_a_model_even_if_it_would_be_overwritten() 
 }
 
 #[test]
+fn separators_of_thousands() {
+    let directory = Directory::with("t.csv", "a,b\n\"1,234.5\",65\n\"2,345.5\",70\n");
+    let remove = "remove the commas that separate thousands from the cells";
+    let hint = format!("{remove}; if the model does not need the column, leave it out with --exclude a");
+    advised(&directory, "fit t.csv -o m -q", &hint);
+    directory.done("fit t.csv --exclude a -o m -q");
+    directory.write("t.csv", "a,b\n\"1,234,567\",65\n\"2,345,678\",70\n");
+    advised(&directory, "fit t.csv -o n -q", &hint);
+    directory.write("t.csv", "a;b\n1.234,5;65\n2.345,5;70\n");
+    let said = directory.refused("fit t.csv --delimiter ; -o n -q");
+    assert!(
+        said.err.contains("remove the points that separate thousands from the cells, and use --decimal ','"),
+        "{said}"
+    );
+    directory.write("n.csv", "1.234,5;2\n2.345,5;3\n");
+    let said = directory.refused("fit n.csv --decimal , -o n -q");
+    assert!(said.err.contains("remove the points that separate thousands"), "{said}");
+    directory.write("t.csv", "a;b\n1234,5;65\n2345,5;70\n");
+    directory.done("fit t.csv --decimal , -o n -q");
+}
+
+#[test]
+fn a_decimal_comma_in_cells_that_are_delimited_by_commas() {
+    let directory = Directory::with("t.csv", "a,b\n\"1,5\",\"2,5\"\n\"3,5\",\"1,5\"\n");
+    let hint = "leave out --decimal ',' and write the numbers with decimal points: the header is delimited by commas";
+    advised(&directory, "fit t.csv --decimal , -o m -q", hint);
+    directory.write("t.csv", "a,b\n1.5,2.5\n3.5,1.5\n");
+    advised(&directory, "fit t.csv --decimal , -o m -q", hint);
+    directory.done("fit t.csv -o m -q");
+}
+
+#[test]
+fn a_header_that_repeats_in_joined_tables() {
+    let directory = Directory::with("t.csv", "a,b,c\n1,2,3\n4,5,7\na,b,c\n8,9,1\n");
+    let said = directory.refused("fit t.csv -o m -q");
+    let cause = "line 4, column `a`: `a` is not a number; there is also text in the columns `b` and `c`\n";
+    assert!(said.err.contains(cause), "{said}");
+    advised(&directory, "fit t.csv -o m -q", "correct this line; if it repeats the names of the columns, remove it");
+}
+
+#[test]
+fn standard_input_for_two_inputs() {
+    let directory = fitted();
+    advised(&directory, "fit - - -o n -q", "pass `-` only once");
+    advised(&directory, "fit - --weights - -o n -q", "save the rows to a file first");
+    for command in ["inspect -", "merge - m.safetensors -o n", "project - t.csv"] {
+        let said = directory.refused(command);
+        assert!(said.err.starts_with("error: cannot read a model from standard input"), "{said}");
+        advised(&directory, command, "pass a file name instead of `-`");
+    }
+    advised(&directory, "faces list -", "pass a file name instead of `-`");
+}
+
+#[test]
+fn a_column_that_is_there_twice() {
+    let directory = Directory::with("t.csv", "a,b,c\n1,2,3\n4,5,7\n8,9,1\n");
+    directory.done("fit t.csv -o m -q");
+    directory.write("d.csv", "a,b,c,a\n1,2,3,0\n4,5,7,0\n");
+    let hint = "choose columns by number instead of by name, for example --columns 0,3; with a model, leave out those \
+                that it does not have, for example with --exclude 3";
+    for command in ["project m d.csv", "fit d.csv --columns a -o n -q"] {
+        advised(&directory, command, hint);
+    }
+    directory.done("project m d.csv --exclude 3");
+    directory.done("fit d.csv --columns 0,3 -o n -q");
+}
+
+#[test]
+fn a_comma_too_many() {
+    advised(&fitted(), "fit t.csv --columns 0,,1 -o n -q", "remove the extra comma from the list of columns");
+}
+
+#[test]
+fn an_address_in_place_of_a_file() {
+    let hint = "download the file first, and pass its path: addresses are not read";
+    advised(&fitted(), "fit https://example.com/t.csv -o n -q", hint);
+}
+
+#[test]
+fn weights_that_sum_to_one() {
+    let directory = Directory::with("t.csv", "a,b,w\n1,2,0.25\n3,1,0.25\n4,6,0.25\n5,5,0.25\n");
+    let said = directory.run("fit t.csv --weight-column w -o m");
+    assert!(said.err.contains("warning: the variances are undefined: the weights sum to 1.00000, expected"), "{said}");
+    let said = directory.run("fit t.csv --weight-column w --weight-kind reliability -o n");
+    assert!(!said.err.contains("undefined"), "{said}");
+}
+
+#[test]
 fn units_and_symbols() {
     let directory = Directory::with("u.csv", "h,w\n171 cm,65\n180 cm,70\n");
     let hint = "remove `cm` from the cells; if the model does not need the column, leave it out with --exclude h";

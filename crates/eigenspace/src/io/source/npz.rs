@@ -23,9 +23,12 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     let names = archive.file_names().collect::<Result<Vec<_>, _>>().map_err(broken(path, None))?;
     let available: Vec<String> = names.iter().filter_map(|name| name.strip_suffix(".npy")).map(str::to_owned).collect();
     let key = match (&options.key, &available[..]) {
+        (_, []) => {
+            let problem = "it has no arrays".into();
+            return Err(at(path)(SourceError::Malformed { format: "npz file", problem }));
+        }
         (Some(key), _) => key.clone(),
         (None, [only]) => only.clone(),
-        (None, []) => return Err(at(path)(SourceError::NoFiles)),
         (None, _) => return Err(at(path)(SourceError::ManyArrays { available })),
     };
     if !available.contains(&key) {

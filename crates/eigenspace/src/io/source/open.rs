@@ -87,7 +87,8 @@ fn expand(input: &Path) -> Result<InputFiles, Error> {
         return Err(Error::Io { action: "read", path: input.to_owned(), source });
     }
     let malformed = |problem: String| at(input)(SourceError::Malformed { format: "pattern", problem });
-    let found = glob::glob(&text).map_err(|error| malformed(error.to_string()))?;
+    let found =
+        glob::glob(&text).map_err(|error| malformed(format!("{} at character {}", error.msg, error.pos + 1)))?;
     let mut paths: Vec<PathBuf> = Vec::new();
     for path in found {
         paths.push(path.map_err(|error| malformed(error.to_string()))?);

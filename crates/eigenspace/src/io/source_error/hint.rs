@@ -41,6 +41,10 @@ impl SourceError {
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
             Self::ColumnMissing { available, .. } => format!("use only columns that all files have; this file has: {}", first_names(available)),
             Self::DuplicateColumn { .. } => "choose columns by number, counted from 0, or give them different names".into(),
+            // So SciPy writes them; no array of these is the matrix.
+            Self::ManyArrays { available } if ["data", "format", "shape"].iter().all(|part| available.iter().any(|name| name == part)) => {
+                "save the sparse matrix as a dense array, for example with numpy.save('rows.npy', scipy.sparse.load_npz(FILE).toarray())".into()
+            }
             Self::ManyArrays { available } => format!("choose one of them: {}", first_names(available)),
             Self::NoColumn { column, available } if column.starts_with(|c: char| c.is_ascii_digit()) => {
                 format!("the columns are: {}; their numbers are 0 to {}", first_names(available), available.len().saturating_sub(1))
@@ -50,6 +54,7 @@ impl SourceError {
             Self::NothingLeft { available } => format!("keep at least one of these columns: {}", first_names(available)),
             Self::NotANumber { text, .. } if text.contains('\n') => UNCLOSED.into(),
             Self::NotANumber { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),
+            Self::NotANumber { first: false, all: true, others, .. } if !others.is_empty() => "correct this line; if it repeats the names of the columns, remove it".into(),
             Self::NotANumber { needed: Needed::ByModel, others, .. } => {
                 let columns = if others.is_empty() { "column" } else { "columns" };
                 format!("correct the cells that are not numbers, or leave out their rows; the model needs the {columns}")
