@@ -8,8 +8,8 @@ use crate::table::{counted, number, percent};
 
 /// An error bound above this share of the largest eigenvalue is large.
 pub(crate) const LARGE_ERROR: f64 = 0.1;
-/// Up to this many features the scatter engine is worth its memory: 8 D² bytes, half a gigabyte at
-/// this limit.
+/// Up to this many features the scatter engine is worth its memory: 16 D² bytes, a gigabyte at this
+/// limit.
 const AFFORDABLE_SCATTER_FEATURES: usize = 8192;
 /// Below this, squares of the numbers have lost digits, or are zero.
 const SMALL_SCATTER: f64 = 1e-280;

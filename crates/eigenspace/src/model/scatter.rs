@@ -11,8 +11,8 @@
 //! M = M₁ + M₂ + c cᵀ        c = √(w₁ w₂ / (w₁ + w₂)) (μ₁ − μ₂)
 //! ```
 //!
-//! Cost: D² operations per row or merge, 9 D³ to read. Sums are stored in doubled f64 precision,
-//! whatever the element type.
+//! Cost: D² operations per row or merge, 9 D³ to read. Each sum is stored as two f64 numbers, the
+//! sum and its rounding error, whatever the element type.
 //!
 //! Squares halve the number of digits: if the spread along a direction is below √(D ε) of the
 //! largest, nothing is known about it. If features have different scales, this depends on their

@@ -18,7 +18,7 @@ use crate::model::truncation::{Components, Rank, Truncation};
 
 /// Up to this number of features, the scatter engine is the default.
 const SCATTER_FEATURES: usize = 1024;
-/// Largest number of features for the scatter engine: its matrix takes 8 GiB.
+/// Largest number of features for the scatter engine: its two matrices take 16 GiB.
 const SCATTER_LIMIT: usize = 32_768;
 /// Number of rows kept before the first compression, if they fit in [`EXACT_BYTES`].
 const EXACT_ROWS: usize = 512;

@@ -89,7 +89,7 @@ impl ChunkReader for Chunks {
 }
 
 /// The rest of a file. parquet 59.3 skips some fields of a page header without noticing the end of
-/// the file, so that a few bytes keep it busy for minutes: here, the end is an error when it was
+/// the file, so that a few bytes keep it busy for a long time: here, the end is an error when it was
 /// found too often.
 struct Chunk {
     bytes: BufReader<Rest<Arc<File>>>,

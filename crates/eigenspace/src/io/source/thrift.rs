@@ -6,7 +6,7 @@
 //!
 //! The footer is in the compact protocol of Apache Thrift. parquet 59.3 skips fields that it does
 //! not need element by element, and some kinds of elements without noticing the end of the file, so
-//! that a few bytes could keep it busy for hours (`docs/UPSTREAM.md`). Here, each element takes at
+//! that a few bytes could keep it busy for a very long time (`docs/UPSTREAM.md`). Here, each element takes at
 //! least one byte of the file, so that the time is limited by the size of the file. A file that
 //! deliberately confuses the kinds of fields can still get past this check.
 
