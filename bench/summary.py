@@ -41,8 +41,8 @@ scikit-learn computes in every call, eigenspace only when a buffer is full or re
 
 * *Subspace error* is the sine of the largest principal angle to batch PCA of all rows. 0 means
   equal, 1 means that at least one direction is completely wrong.
-* *Missed variance* is the variance outside the computed subspace, relative to the variance that the
-  best subspace of the same dimension captures.
+* *Missed variance* is how much less variance the computed subspace captures than the best subspace
+  of the same dimension, as a share of what the best one captures.
 * `numpy product` is not a competitor. It is the time of one matrix product, as a reference for the
   speed of the machine.
 

@@ -47,8 +47,8 @@ impl Certificate {
         self.inner.surplus()
     }
 
-    /// Probability that all bounds hold: 1 if they are proven. After an iterative fit it is about
-    /// 1 - 1e-12, because the part that was left out is bounded with random vectors.
+    /// Probability that all bounds hold: 1 if they are proven. After an iterative fit it is
+    /// usually about 1 - 1e-12, because the part that was left out is bounded with random vectors.
     #[getter]
     fn confidence(&self) -> f64 {
         self.inner.confidence()
