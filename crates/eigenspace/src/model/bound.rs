@@ -12,15 +12,16 @@
 //!
 //! Both bounds on the rounding hold. ρ is smaller in the units of the rows, and ν in other units,
 //! because the rounding of a feature is relative to its own spread. With q the scatter of each
-//! feature and d = √q, an operation rounds in one of three ways:
+//! feature and d = √q, an operation rounds in one of four ways:
 //!
 //! ```text
-//! sums        |δM_ij| ≤ γ d_i d_j          ρ += γ Σq            ν += γ D q
-//! rotations   |δA_·j| ≤ η d_j, M = AᵀA     ρ += 2 η s₁ √Σq      ν += 2 η √(D r) q
-//! others      ‖δM‖ ≤ ε                     ρ += ε               ν += ε
+//! sums        |δM_ij| ≤ γ d_i d_j                    ρ += γ Σq          ν += γ D q
+//! rotations   |δA_·j| ≤ η d_j, M = AᵀA               ρ += 2 η s₁ √Σq    ν += 2 η √(D r) q
+//! directions  |δA_·j| ≤ μ κ d_j,  ‖δA‖ ≤ μ s₁        ρ += 2 μ s₁²       ν += 2 μ κ √(D r) q
+//! others      ‖δM‖ ≤ ε                               ρ += ε             ν += ε
 //! ```
 //!
-//! The first two follow from the inequality of Cauchy and Schwarz: |xᵀ δM x| ≤ γ (Σ d_j |x_j|)² ≤ γ
+//! The first three follow from the inequality of Cauchy and Schwarz: |xᵀ δM x| ≤ γ (Σ d_j |x_j|)² ≤ γ
 //! D Σ q_j x_j². An error δc of a difference of means changes the scatter by c δcᵀ + δc cᵀ + δc
 //! δcᵀ.
 
@@ -256,8 +257,10 @@ impl Bound {
         let features = varying(q);
         let together = (features * features.min(rounding.rows() as f64)).sqrt();
         self.noise += 2.0 * rounding.column_error() * largest.sqrt() * q.sum().sqrt()
+            + 2.0 * rounding.mixing_error() * largest
             + rounding.feature_error() * self::largest(q);
-        self.feature_noise.scaled_add(2.0 * rounding.column_error() * together + rounding.feature_error(), q);
+        let columns = rounding.column_error() + rounding.mixing_error_of_columns();
+        self.feature_noise.scaled_add(2.0 * columns * together + rounding.feature_error(), q);
         self.noisier(rounding.whole_error(), q)
     }
 

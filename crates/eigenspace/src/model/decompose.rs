@@ -348,10 +348,10 @@ impl Turn {
             column /= *norm;
         }
         let directions = linalg::rotate(turn.view(), f.view());
-        // An error of ΔC with the norm η s₁ changes column j of the factor by at most η s₁ |v_j|,
+        // An error of ΔC with the norm μ s₁ changes column j of the factor by at most μ s₁ |v_j|,
         // where v_j is that column of V. The SVD and C⁻¹ have an error of 4 (r + 16) u s₁ together.
-        let mixed = 4.0 * (values.len() as f64 + 16.0) * UNIT * largest_share(directions.view(), &values, q);
-        let rounding = rounding.plus_column_error(mixed);
+        let mixed = 4.0 * (values.len() as f64 + 16.0) * UNIT;
+        let rounding = rounding.with_mixed_rows(mixed, largest_share(directions.view(), &values, q));
         Decomposed { values, directions, beyond, floor: 0.0, rounding }
     }
 }
