@@ -203,8 +203,8 @@ pub(crate) fn check_moments(moments: &Moments, bound: &Bound) -> Result<(), Form
     if low {
         return Err(FormatError::Inconsistent { what: "the high and the low part of the mean" });
     }
-    // By the Cauchy–Schwarz inequality, up to rounding and underflow.
-    if moments.squared_weight > weight * weight * (1.0 + SQUARED_WEIGHT_TOLERANCE) + f64::MIN_POSITIVE {
+    // By the Cauchy–Schwarz inequality, up to rounding.
+    if moments.squared_weight > weight * weight * (1.0 + SQUARED_WEIGHT_TOLERANCE) {
         return Err(FormatError::Inconsistent { what: "the weight and the squared weight" });
     }
     if moments.rank_limit() == 0 && moments.total() > bound.scatter_noise.sum() {
