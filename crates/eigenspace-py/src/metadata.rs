@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use eigenspace::ImageShape;
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -30,6 +31,17 @@ impl From<&eigenspace::Metadata> for Metadata {
     }
 }
 
+/// Names or labels. Some sequences, such as a memoryview of several dimensions, cannot be iterated.
+fn strings(sequence: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    sequence.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyNotImplementedError>(sequence.py()) {
+            PyTypeError::new_err("expected a list of strings")
+        } else {
+            error
+        }
+    })
+}
+
 impl Metadata {
     pub(crate) fn of_library(&self) -> eigenspace::Metadata {
         self.0.clone()
@@ -41,10 +53,10 @@ impl Metadata {
     #[new]
     #[pyo3(signature = (feature_names=None, *, standardize=false, image=None, component_labels=None, values=None))]
     fn new(
-        feature_names: Option<Vec<String>>,
+        #[pyo3(from_py_with = strings)] feature_names: Option<Vec<String>>,
         standardize: bool,
         image: Option<Image>,
-        component_labels: Option<Vec<String>>,
+        #[pyo3(from_py_with = strings)] component_labels: Option<Vec<String>>,
         values: Option<BTreeMap<String, String>>,
     ) -> Self {
         let shape = |(width, height, channels, depth)| ImageShape::new(width, height, channels).with_depth(depth);

@@ -251,3 +251,17 @@ def test_states_have_the_documented_size(rows, features, kept):
     state = Accumulator(50).absorb(np.random.default_rng(7).normal(size=(rows, features)))
     expected = 8 * features * (kept + rows % 512 + 8)
     assert abs(len(state.to_bytes()) - expected) <= 8 * features + 4096
+
+
+@pytest.mark.parametrize("array", [np.ones(12), np.empty((0, 12)), np.float64(1.0), X])
+def test_an_array_is_no_accumulator(array):
+    accumulator, model = Accumulator().absorb(X), EigenspaceModel.fit(X)
+    for left, right in [(accumulator, array), (array, accumulator), (model, array), (array, model)]:
+        with pytest.raises(TypeError, match=r"cannot merge|unsupported operand|does not support ufuncs") as caught:
+            left + right
+        if isinstance(array, np.ndarray):
+            assert caught.value.__notes__[0].startswith("hint: use ")
+    with pytest.raises(TypeError, match=r"cannot merge|unsupported operand|does not support ufuncs"):
+        accumulator += array
+    assert accumulator.count == len(X)
+    assert sum([accumulator, accumulator]).count == 2 * len(X)

@@ -14,9 +14,11 @@ from oracle import soak
 
 from eigenspace import (
     PCA,
+    EigenspaceError,
     EigenspaceModel,
     FormatError,
     IncrementalPCA,
+    Metadata,
     principal_angles,
     reconstruction_error,
     set_threads,
@@ -262,3 +264,49 @@ def test_files_without_permission_are_rejected(tmp_path):
     with pytest.raises(NotADirectoryError, match="Not a directory: '"):
         known.save(path / "below")
     assert EigenspaceModel.load(path) == known
+
+
+@pytest.mark.parametrize("rank", [2**63, 2**64, 10**30])
+def test_a_rank_beyond_every_integer_is_refused_alike_everywhere(rank):
+    part = EigenspaceModel.fit(ROWS)
+    for work in [
+        lambda: EigenspaceModel.fit(ROWS, max_rank=rank),
+        lambda: EigenspaceModel.fit(ROWS, max_rank=rank, method="svd"),
+        lambda: part.update(ROWS, max_rank=rank),
+        lambda: part.merge(part, max_rank=rank),
+        lambda: EigenspaceModel.merge_all([part, part], max_rank=rank),
+    ]:
+        with pytest.raises(EigenspaceError, match=f"invalid max_rank={rank}: expected at most {sys.maxsize}"):
+            work()
+
+
+def test_a_table_in_memory_is_no_list_of_models_or_names():
+    table = memoryview(np.ones((2, 2)))
+    with pytest.raises(TypeError, match="invalid model to merge: expected an EigenspaceModel, found memoryview"):
+        EigenspaceModel.merge_all(table)
+    with pytest.raises(TypeError, match="expected a list of strings"):
+        Metadata(table)
+    with pytest.raises(TypeError, match="expected a list of strings"):
+        Metadata(component_labels=table)
+
+
+def test_a_value_and_a_weight_that_are_too_large_together_are_named_as_they_are():
+    with pytest.raises(EigenspaceError, match=r"the value 1e138 is too large; the limit is 1e137 for a row of this"):
+        EigenspaceModel.fit(np.full((3, 1), 1e138), weights=[1e6, 1.0, 1.0])
+    with pytest.raises(EigenspaceError, match=r"the total weight would be 1\.04e140; the limit is 1e140"):
+        EigenspaceModel.fit(ROWS[:4], weights=np.full(4, 2.6e139))
+
+
+def test_what_was_forgotten_can_be_read_back_or_is_refused():
+    model = EigenspaceModel.fit(ROWS)
+    for factor in (1e-305, 1e-320):
+        with pytest.raises(EigenspaceError, match="cannot forget so much"):
+            model.forget(factor)
+
+
+def test_another_pass_over_rows_of_any_magnitude_has_a_finite_certificate():
+    X = np.random.default_rng(0).normal(size=(400, 40))
+    for magnitude in (1e80, 1e-90):
+        fitted = IncrementalPCA(3, max_rank=5, engine="factor", passes=2).fit(X * magnitude)
+        assert np.isfinite(fitted.certificate_.lost)
+        assert EigenspaceModel.from_bytes(fitted.model_.to_bytes()).rank == fitted.model_.rank

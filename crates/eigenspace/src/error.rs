@@ -10,6 +10,7 @@ use std::fmt;
 
 use crate::device_error::DeviceError;
 use crate::printable::{grouped, printable};
+use crate::rows::element::LARGEST_MAGNITUDE;
 
 /// Why a computation is impossible.
 #[derive(Debug, thiserror::Error)]
@@ -328,6 +329,22 @@ pub enum Error {
         /// The weight.
         value: f64,
     },
+    /// A sum of weights that is too large, though no single weight is.
+    #[error("the total weight would be {total:e}; the limit is {limit:e}")]
+    TotalWeightTooLarge {
+        /// The sum of all weights.
+        total: f64,
+        /// Largest sum accepted.
+        limit: f64,
+    },
+    /// A model whose rows would be forgotten almost completely.
+    #[error("cannot forget so much: the total weight would be {total:e}; the smallest possible is {limit:e}")]
+    TotalWeightTooSmall {
+        /// The weight that would be left.
+        total: f64,
+        /// Smallest weight left by forgetting.
+        limit: f64,
+    },
     /// A forgetting factor outside (0, 1].
     #[error("invalid forgetting factor {value}: expected a number above 0 and at most 1")]
     InvalidForgetting {
@@ -372,7 +389,7 @@ pub enum Error {
         value: f64,
     },
     /// A finite value whose square, summed over many rows, would not fit in a 64-bit float.
-    #[error("row {row}, column {column}: the value {value:e} is too large; the limit is {limit:e}")]
+    #[error("row {row}, column {column}: the value {value:e} is too large; the limit is {limit:e}{}", of_weight(*limit))]
     TooLarge {
         /// Row within the block, from 0.
         row: usize,
@@ -380,7 +397,7 @@ pub enum Error {
         column: usize,
         /// The value.
         value: f64,
-        /// Largest absolute value accepted.
+        /// Largest absolute value accepted: 1e140, or less in a row with a weight above 1.
         limit: f64,
     },
     /// A result that is too large for f32, the precision in which such rows are projected.
@@ -440,6 +457,11 @@ fn too_little(needed: f64, weight: f64) -> String {
     } else {
         format!("it needs rows with a total weight above {needed}, and the model has {}", short(weight))
     }
+}
+
+/// Why the limit of a value is lower than usual.
+fn of_weight(limit: f64) -> &'static str {
+    if limit < LARGEST_MAGNITUDE { " for a row of this weight" } else { "" }
 }
 
 /// How the rows of another pass differ from those of the model.

@@ -180,3 +180,8 @@ pub(crate) fn near(found: &[f64], expected: &[f64], tolerance: f64) {
         assert!((a - b).abs() <= tolerance, "{found:?} against {expected:?}");
     }
 }
+
+/// A number with thousands separators, as messages show it.
+pub(crate) fn grouped(number: usize) -> String {
+    if number < 1000 { number.to_string() } else { format!("{},{:03}", grouped(number / 1000), number % 1000) }
+}

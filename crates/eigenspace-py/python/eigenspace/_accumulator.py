@@ -6,6 +6,8 @@ from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ._core import Accumulator as Core
 from ._core import Metadata
 from ._errors import counted, in_partition, refusal, with_hint
@@ -46,6 +48,12 @@ def group_order(values: Iterable[Hashable]) -> list[Any]:
         return sorted(values)
     except TypeError:
         return sorted(values, key=str)
+
+
+def refuse_array(other: object) -> None:
+    """Raise an error if an accumulator is added to an array of rows."""
+    if isinstance(other, np.ndarray):
+        raise with_hint(TypeError("cannot merge an accumulator with an array"), "use absorb to add rows")
 
 
 class Accumulator:
@@ -93,6 +101,8 @@ class Accumulator:
     >>> model.count, model.n_components, model.certificate().is_exact
     (1000, 3, True)
     """
+
+    __array_ufunc__ = None  # numpy would add the accumulator to each number
 
     def __init__(
         self,
@@ -187,6 +197,7 @@ class Accumulator:
     def __add__(self, other: object) -> Accumulator:
         """Return the accumulator of the rows of both."""
         if not isinstance(other, Accumulator):
+            refuse_array(other)
             return NotImplemented
         one, two = self._core, other._core
 
@@ -203,9 +214,11 @@ class Accumulator:
 
     def __radd__(self, other: object) -> Accumulator:
         """Return a copy if the other side is 0, where ``sum`` starts."""
+        refuse_array(other)
         return self.__copy__() if isinstance(other, int) and other == 0 else NotImplemented
 
     def __iadd__(self, other: object) -> Accumulator:
+        refuse_array(other)
         return self.merge(other) if isinstance(other, Accumulator) else NotImplemented
 
     def finish(self, n_components: int | float | None = None) -> EigenspaceModel:

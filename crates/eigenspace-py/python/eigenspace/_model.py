@@ -29,7 +29,7 @@ from ._rows import (
     whole_of,
     word_of,
 )
-from ._settings import components_of, settings
+from ._settings import LARGEST, components_of, settings
 from ._warn import warn
 
 Floats = NDArray[np.float64]
@@ -54,6 +54,7 @@ class EigenspaceModel:
     """
 
     __slots__ = ("_core",)
+    __array_ufunc__ = None  # numpy would add the model to each number
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, n_features: int) -> None:
@@ -104,7 +105,9 @@ class EigenspaceModel:
     @classmethod
     def merge_all(cls, models: Iterable[EigenspaceModel], max_rank: int | None = None) -> EigenspaceModel:
         """Merge all models in a balanced tree and return the model of all their rows."""
-        models = [model_of(model, "model to merge") for model in models]
+        # A memoryview of several dimensions cannot be iterated.
+        each = [models] if isinstance(models, memoryview) else models
+        models = [model_of(model, "model to merge") for model in each]
         cores, rule = [model._core for model in models], _rule(max_rank)
         cost = len(cores) * max((_cost(core.rank * 2, core) for core in cores), default=0)
         core = interruptibly(lambda: Model.merge_all(cores, rule), cost)
@@ -186,11 +189,13 @@ class EigenspaceModel:
         return array_of(X)
 
     def __add__(self, other: object) -> EigenspaceModel:
-        if isinstance(other, np.ndarray):  # numpy would add the model to each number
+        if isinstance(other, np.ndarray):
             raise with_hint(TypeError("cannot merge a model with an array"), "use update to add rows")
         return self.merge(other) if isinstance(other, EigenspaceModel) else NotImplemented
 
     def __radd__(self, other: object) -> EigenspaceModel:
+        if isinstance(other, np.ndarray):
+            raise with_hint(TypeError("cannot merge an array with a model"), "use update to add rows")
         # sum() starts with 0.
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
@@ -504,7 +509,13 @@ def _cost(rows: int, core: Model) -> int:
 
 
 def _rule(max_rank: int | None) -> str:
-    return "none" if max_rank is None else f"rank:{whole_of(max_rank, 'max_rank')}"
+    """Return the truncation rule for a number of directions to keep."""
+    if max_rank is None:
+        return "none"
+    rank = whole_of(max_rank, "max_rank")
+    if rank > LARGEST:
+        raise refusal(f"invalid max_rank={rank}: expected at most {LARGEST}", "omit max_rank to keep all directions")
+    return f"rank:{rank}"
 
 
 def _truncation_of(truncation: int | str) -> str:

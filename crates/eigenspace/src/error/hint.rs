@@ -1,6 +1,7 @@
 //! What the user can do about an error.
 
 use super::{Error, counted};
+use crate::rows::element::LARGEST_MAGNITUDE;
 
 /// Which rows can be split off.
 const SPLIT: &str = "split off only rows that were added before, with the same preprocessing and weights";
@@ -42,6 +43,8 @@ impl Error {
             Self::SparseMissing { .. } => "pass dense rows, whose missing cells can be skipped or filled".into(),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
             Self::InvalidWeight { .. } => "use a weight of 0 to leave the row out".into(),
+            Self::TotalWeightTooLarge { .. } => "divide all weights by the same constant, for example the largest weight; forgetting scales the weight of a model".into(),
+            Self::TotalWeightTooSmall { .. } => "use a larger factor, or start with an empty model, which has forgotten everything".into(),
             Self::InvalidForgetting { .. } => "try 0.99, which remembers roughly the last 100 rows if it is applied at each row; 1 forgets nothing".into(),
             Self::InvalidHalfLife { .. } => "try 100, which halves the weight of a row after 100 later rows".into(),
             Self::FeatureNamesDiffer { .. } => "reorder or select the columns so that both are the same".into(),
@@ -73,6 +76,9 @@ impl Error {
             Self::Singular { rank, .. } => format!("report fewer than {rank} components, so that some noise variance remains, or use more rows"),
             Self::NonFinite { row, column, value } if value.is_nan() => format!("drop row {row}, leave out column {column}, or replace the value; a fit can also skip rows with missing cells, or impute them"),
             Self::NonFinite { row, column, .. } => format!("drop row {row}, leave out column {column}, or replace the value"),
+            Self::TooLarge { column, limit, .. } if *limit < LARGEST_MAGNITUDE => {
+                format!("divide all weights by the same constant, or divide column {column} by a constant")
+            }
             Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest absolute value"),
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Zero { .. } => "use 1 or more, or leave out the setting to use its default".into(),

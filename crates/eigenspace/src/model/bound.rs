@@ -265,9 +265,10 @@ impl Bound {
     }
 
     /// The squares of deviations below 1e-154 are rounded to a multiple of the smallest number, or
-    /// to zero: a feature of such deviations seems to vary less than it does, or not at all.
+    /// to zero: a feature of such deviations seems to vary less than it does, or not at all. Small
+    /// weights make deviations small, but not this step.
     pub(crate) fn underflowed(&mut self, squares: &Array1<f64>, step: &Array1<f64>, weight: f64) {
-        let vanished = weight * f64::MIN_POSITIVE;
+        let vanished = weight.max(1.0) * f64::MIN_POSITIVE;
         let features = squares.len() as f64;
         for (j, (square, step)) in squares.iter().zip(step).enumerate() {
             if *square < vanished / UNIT && (*square > 0.0 || *step != 0.0) {

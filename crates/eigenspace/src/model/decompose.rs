@@ -160,7 +160,13 @@ impl Decomposed {
         let whole = keep == self.directions.nrows() && self.directions.is_standard_layout();
         let directions =
             if whole { self.directions } else { linalg::rows_of(self.directions.view(), 0..keep).to_owned() };
-        let dropped = self.values.get(live).map_or(0.0, |s| s * s);
+        let first_dropped = self.values.get(live).map_or(0.0, |s| s * s);
+        // Rows too short to be squared were not made orthogonal to each other.
+        let dropped = if self.floor < SMALLEST_SINGULAR_VALUE {
+            self.values.iter().skip(live).map(|s| s * s).sum()
+        } else {
+            first_dropped
+        };
         let rounding = self.rounding.plus_whole_error(dropped);
         Reduced {
             basis: Basis::oriented(directions),

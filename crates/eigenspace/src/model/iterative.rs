@@ -110,7 +110,7 @@ pub(crate) fn iterate(
     }
     if rows.sparse().is_some() {
         let Some((columns, absorbed)) = SparseColumns::of(&rows, moments)? else { return Ok(None) };
-        if !wanted.is_possible(columns.rows(), rows.ncols()) || !is_moderate(absorbed.moments()) {
+        if !wanted.is_possible(columns.rows(), rows.ncols()) || !is_moderate(absorbed.moments().total()) {
             return Ok(None);
         }
         let task = Task { moments, absorbed, wanted, components, must_converge };
@@ -122,7 +122,7 @@ pub(crate) fn iterate(
     if !wanted.is_possible(a.nrows(), a.ncols()) || have_different_scales(q.view(), largest(q), MAX_SCATTER_RATIO) {
         return Ok(None);
     }
-    if !is_moderate(absorbed.moments()) {
+    if !is_moderate(absorbed.moments().total()) {
         return Ok(None);
     }
     // A constant feature is zero in every direction, without rounding.
@@ -134,8 +134,20 @@ pub(crate) fn iterate(
 }
 
 /// Whether squares of the scatter neither overflow nor vanish.
-fn is_moderate(moments: &Moments) -> bool {
-    (1e-120..1e120).contains(&moments.total())
+fn is_moderate(total: f64) -> bool {
+    (1e-120..1e120).contains(&total)
+}
+
+/// The power of two by which rows of this total scatter are multiplied where squares of the scatter
+/// would overflow or vanish; otherwise 1.
+pub(crate) fn scale_of_rows(total: f64) -> f64 {
+    if total <= 0.0 || is_moderate(total) { 1.0 } else { (-total.log2() / 2.0).round().clamp(-500.0, 500.0).exp2() }
+}
+
+/// √(a b), also where a b overflows or vanishes.
+fn geometric_mean(a: f64, b: f64) -> f64 {
+    let product = a * b;
+    if product.is_normal() || a == 0.0 || b == 0.0 { product.sqrt() } else { a.sqrt() * b.sqrt() }
 }
 
 struct Task<'a> {
@@ -249,7 +261,8 @@ impl Task<'_> {
 }
 
 /// F = Θ^(−1/2) V M for approximate eigenpairs Θ and V with the images V M, without values that are
-/// too weak for it, and the rounding of F.
+/// too weak for it, and the rounding of F. `total`, the trace of M, is moderate (see
+/// [`scale_of_rows`]).
 pub(crate) fn factor_of_images(
     values: &Array1<f64>,
     vectors: ArrayView2<'_, f64>,
@@ -304,7 +317,7 @@ impl Known {
         // What is left out was computed with rounded products, and with directions that are
         // orthonormal up to rounding.
         let skew = linalg::orthogonality_loss(vectors) * vectors.nrows() as f64;
-        let whole = 2.0 * rounding * (first * moments.total()).sqrt() + 4.0 * skew * first;
+        let whole = 2.0 * rounding * geometric_mean(first, moments.total()) + 4.0 * skew * first;
         // Values that were too weak for F are left out too.
         let lost = values.get(factor.nrows()).map_or(lost, |value| lost + value.max(0.0));
         let bound = bound

@@ -278,7 +278,7 @@ impl Moments {
         let count = self.count.checked_add(rows.nrows() as u64).ok_or(Error::CountOverflow)?;
         let block_weight = weights.map_or_else(|| Weight::of_rows(rows.nrows()), Weight::of);
         let squared = weights.map_or(rows.nrows() as f64, |weights| weights.iter().map(|w| w * w).sum());
-        let together = self.weight.plus(block_weight);
+        let together = self.weight.checked_plus(block_weight)?;
         let (before, added, weight) = (self.weight.value(), block_weight.value(), together.value());
         let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let beta = 1.0 - (before / weight).sqrt();

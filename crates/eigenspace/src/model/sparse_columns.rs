@@ -53,7 +53,7 @@ impl SparseColumns {
             }
         }
         let count = before.count().checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
-        let weight = Weight::of(&weights);
+        let weight = Weight::default().checked_plus(Weight::of(&weights))?;
         let total = weight.value();
         let (mut high, mut low, mut scatter) =
             (before.mean().clone(), before.mean_low().clone(), before.scatter().clone());

@@ -26,13 +26,17 @@ use crate::error::Error;
 use crate::linalg;
 use crate::model::bound::{self, UNIT};
 use crate::model::decompose::{
-    DIFFERENT_SCALES, Decomposed, ORTHONORMALITY_TOLERANCE, Route, Stacked, by_svd, have_different_scales, reduce,
-    rotation,
+    DIFFERENT_SCALES, Decomposed, ORTHONORMALITY_TOLERANCE, Route, SMALLEST_SINGULAR_VALUE, Stacked, by_svd,
+    have_different_scales, reduce, rotation,
 };
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::spectrum::Spectrum;
 use crate::model::truncation::Truncation;
 use crate::rows::block::{self, Block};
 use crate::rows::element::Element;
+
+/// Smallest total weight that forgetting leaves, whose square is still a normal f64.
+const SMALLEST_WEIGHT: f64 = 1e-140;
 
 impl EigenspaceModel {
     /// The model of the earlier rows together with these.
@@ -61,15 +65,32 @@ impl EigenspaceModel {
     ///
     /// Scatter and weight are scaled by the same factor, s ← √f s, w ← f w, so that w stays the
     /// number of rows that the model still remembers, and variances do not change. (Ross et al.
-    /// 2008 multiply the singular values by their f, so `factor` is its square.)
+    /// 2008 multiply the singular values by their f, so `factor` is its square.) A total weight
+    /// below 1e-140 is an error. Directions whose squared singular value becomes too small for an
+    /// f64 are dropped, and count as rounding.
     pub fn forget(&self, factor: f64) -> Result<Self, Error> {
         if !(factor > 0.0 && factor <= 1.0) {
             return Err(Error::InvalidForgetting { value: factor });
         }
+        let moments = self.moments.scaled(factor);
+        let total = moments.weight().value();
+        if total < SMALLEST_WEIGHT && factor < 1.0 && !self.is_empty() {
+            return Err(Error::TotalWeightTooSmall { total, limit: SMALLEST_WEIGHT });
+        }
+        let spectrum = self.spectrum.scaled(factor.sqrt());
+        let mut bound = self.bound.clone().scaled(factor);
+        if factor < 1.0 {
+            bound.underflowed(moments.scatter(), self.moments.scatter(), 1.0);
+        }
+        let kept = spectrum.view().iter().take_while(|s| **s > SMALLEST_SINGULAR_VALUE).count();
+        let Some(dropped) = spectrum.view().get(kept).map(|s| s * s) else {
+            return Ok(Self { moments, spectrum, bound, ..self.clone() });
+        };
         Ok(Self {
-            moments: self.moments.scaled(factor),
-            spectrum: self.spectrum.scaled(factor.sqrt()),
-            bound: self.bound.clone().scaled(factor),
+            basis: self.basis.clone().truncate(kept),
+            spectrum: Spectrum::sorted(spectrum.view().iter().take(kept).copied().collect()),
+            bound: bound.noisier(dropped, moments.scatter()),
+            moments,
             ..self.clone()
         })
     }

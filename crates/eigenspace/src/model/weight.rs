@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::linalg::{two_product, two_sum};
+use crate::rows::element::LARGEST_MAGNITUDE;
 
 /// What the weights of rows mean.
 ///
@@ -105,6 +106,20 @@ impl Weight {
         let (sum, error) = two_sum(self.value, other.value);
         let (value, low) = two_sum(sum, error + (self.low + other.low));
         Self { value, low }
+    }
+
+    /// The sum, unless it is above the limit.
+    pub(crate) fn checked_plus(self, other: Self) -> Result<Self, Error> {
+        let sum = self.plus(other);
+        sum.check().map(|()| sum)
+    }
+
+    /// Refuses a total weight above the limit, which is that of a single weight.
+    fn check(self) -> Result<(), Error> {
+        if self.value <= LARGEST_MAGNITUDE {
+            return Ok(());
+        }
+        Err(Error::TotalWeightTooLarge { total: self.value, limit: LARGEST_MAGNITUDE })
     }
 
     pub(crate) fn minus(self, other: Self) -> Self {

@@ -374,7 +374,7 @@ fn check_row<'a, E: Element>(cells: impl Iterator<Item = &'a E>, row: usize, wei
             return Err(Error::NonFinite { row, column, value });
         }
         if root * value.abs() > LARGEST_MAGNITUDE {
-            return Err(Error::TooLarge { row, column, value: root * value, limit: LARGEST_MAGNITUDE });
+            return Err(Error::TooLarge { row, column, value, limit: LARGEST_MAGNITUDE / root });
         }
     }
     Ok(())

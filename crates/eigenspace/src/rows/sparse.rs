@@ -72,7 +72,7 @@ impl<'a> SparseRows<'a> {
                 return Err(Error::NonFinite { row, column, value });
             }
             if root * value.abs() > LARGEST_MAGNITUDE {
-                return Err(Error::TooLarge { row, column, value: root * value, limit: LARGEST_MAGNITUDE });
+                return Err(Error::TooLarge { row, column, value, limit: LARGEST_MAGNITUDE / root });
             }
         }
         Ok(())

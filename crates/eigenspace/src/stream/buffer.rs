@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::linalg;
+use crate::model::weight::Weight;
 use crate::rows::block::Block;
 use crate::rows::sparse::SparseRows;
 use crate::stream::forgetting::Forgetting;
@@ -137,6 +138,11 @@ impl RowBuffer {
     pub(crate) fn own_weights(&self) -> Option<Vec<f64>> {
         let plain = self.arrivals.iter().all(|arrival| arrival.weight == 1.0);
         (!plain).then(|| self.arrivals.iter().map(|arrival| arrival.weight).collect())
+    }
+
+    /// The total weight of the pending rows before any forgetting.
+    pub(crate) fn own_weight(&self) -> Weight {
+        self.arrivals.iter().map(|arrival| Weight::of(&[arrival.weight])).fold(Weight::default(), Weight::plus)
     }
 
     /// Runs `then` with the pending rows and their weights.

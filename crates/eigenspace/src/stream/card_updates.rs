@@ -53,7 +53,8 @@ impl EigenspaceStream {
 
     fn absorb_rows(&mut self, source: &Source<'_>, before: &mut Before) -> Result<(), Error> {
         let selected = source.admit(self.features(), self.options.missing)?;
-        self.begin_update(selected.len())?;
+        let added: f64 = selected.iter().map(|&row| source.weight(row)).sum();
+        self.begin_update(selected.len(), added)?;
         if !selected.is_empty() && self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() {
             before.keep(&self.state);
             self.flush()?;

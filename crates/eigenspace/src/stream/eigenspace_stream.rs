@@ -19,6 +19,7 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
 use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Cut, Truncation};
+use crate::model::weight::Weight;
 use crate::rows::block::{Block, rows_per_task};
 use crate::rows::missing::Missing;
 use crate::stream::cache::ReadCache;
@@ -58,6 +59,10 @@ pub struct EigenspaceStream {
     /// What is on a card, if the stream computes there.
     pub(crate) on_card: Option<OnCard>,
 }
+
+/// Updates of less weight do not bring the total weight above its limit, unless there are 10^20 of
+/// them, so the weights of the pending rows are not added up for them.
+const HEAVY: f64 = 1e120;
 
 impl EigenspaceStream {
     pub(crate) fn new(options: FitOptions, plan: Plan, features: usize) -> Self {
@@ -115,6 +120,11 @@ impl EigenspaceStream {
         self.state.moments().count() + self.state.buffer.pending() as u64
     }
 
+    /// The total weight of all rows, as if the pending ones were not forgotten.
+    pub(crate) fn weight_before_forgetting(&self) -> Weight {
+        self.state.moments().weight().plus(self.state.buffer.own_weight())
+    }
+
     /// The chosen engine, block size and rank.
     pub fn plan(&self) -> Plan {
         self.plan
@@ -157,7 +167,8 @@ impl EigenspaceStream {
             return self.absorb_on_card(block);
         }
         let selected = block.admit(self.features(), self.options.missing)?;
-        self.begin_update(selected.len())?;
+        let added: f64 = selected.iter().map(|&row| block.weight(row)).sum();
+        self.begin_update(selected.len(), added)?;
         // The scatter engine collects rows dense, even if they are sparse.
         let sparse = block.sparse().is_some() && self.plan.engine == Engine::Factor;
         if !selected.is_empty() && self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() != sparse {
@@ -178,9 +189,12 @@ impl EigenspaceStream {
         Ok(())
     }
 
-    /// Begins an update with this number of rows, if there are any.
-    pub(crate) fn begin_update(&mut self, rows: usize) -> Result<(), Error> {
+    /// Begins an update with this number of rows, if there are any, and this weight.
+    pub(crate) fn begin_update(&mut self, rows: usize, weight: f64) -> Result<(), Error> {
         self.count().checked_add(rows as u64).ok_or(Error::CountOverflow)?;
+        if weight > HEAVY {
+            self.weight_before_forgetting().checked_plus(Weight::of(&[weight]))?;
+        }
         if rows > 0 {
             self.cache.outdate();
             self.state.clock = self.options.forgetting.at_update(self.state.clock);

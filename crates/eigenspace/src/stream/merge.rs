@@ -19,6 +19,7 @@ impl EigenspaceStream {
     /// Neither of them forgets.
     pub(crate) fn merge_stream(&mut self, other: &Self) -> Result<(), Error> {
         self.count().checked_add(other.count()).ok_or(Error::CountOverflow)?;
+        self.weight_before_forgetting().checked_plus(other.weight_before_forgetting())?;
         self.cache.clear();
         let holds_rows = |stream: &Self| stream.state.moments().count() > 0;
         if holds_rows(other) && !holds_rows(self) {

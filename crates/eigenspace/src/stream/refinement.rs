@@ -32,7 +32,7 @@ use crate::error::Error;
 use crate::linalg::{self, Lanes, Operator, PANEL, Slices};
 use crate::model::bound::{Rounding, UNIT, largest};
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::model::iterative::{Known, factor_of_images};
+use crate::model::iterative::{Known, factor_of_images, scale_of_rows};
 use crate::rows::block::Block;
 use crate::rows::missing::Missing;
 use crate::stream::buffer::RowBuffer;
@@ -298,14 +298,22 @@ impl Refinement {
             rows += &linalg::by_rows(&found, end - start);
         }
         let (moments, features) = (model.moments.clone(), model.features());
+        // The images are those of rows that were multiplied by a power of two, which is exact.
+        let scale = scale_of_rows(moments.total());
+        let squared_scale = scale * scale;
+        images *= squared_scale;
         // V M Vᵀ is symmetric up to rounding; its lower triangle is used.
-        let (values, turn) = linalg::eigh(linalg::cross(images.view(), model.basis()).view());
+        let (mut values, turn) = linalg::eigh(linalg::cross(images.view(), model.basis()).view());
         let vectors = linalg::rotate(turn.view(), model.basis());
         let images = linalg::rotate(turn.view(), images.view());
         // Sums over the features, over the rows of a block, and over the blocks.
         let sums = features.max(longest_row) + DENSE_ROWS.max(SPARSE_ROWS) + multiplied + 32;
         let rounding = 4.0 * sums as f64 * UNIT;
-        let (factor, rounded) = factor_of_images(&values, vectors.view(), images.view(), moments.total(), rounding);
+        let total = moments.total() * squared_scale;
+        let (mut factor, mut rounded) = factor_of_images(&values, vectors.view(), images.view(), total, rounding);
+        factor /= scale;
+        rounded = rounded.with_whole_error(rounded.whole_error() / squared_scale);
+        values /= squared_scale;
         let known_sums = model.bound.of_moments();
         // The rows were centered at the mean of the model, which is rounded, as are the differences
         // from it.

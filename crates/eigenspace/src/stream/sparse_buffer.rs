@@ -94,7 +94,7 @@ impl SparseBuffer {
     pub(crate) fn absorb(&self, before: &Moments, weights: &[f64]) -> Result<(Absorbed, Array1<f64>), Error> {
         let count = before.count().checked_add(self.rows() as u64).ok_or(Error::CountOverflow)?;
         let block_weight = Weight::of(weights);
-        let together = before.weight().plus(block_weight);
+        let together = before.weight().checked_plus(block_weight)?;
         let (weight_before, added, weight) = (before.weight().value(), block_weight.value(), together.value());
         let beta = 1.0 - (weight_before / weight).sqrt();
         // A column that is stored in every row is summed as differences, so that the mean of a

@@ -1,6 +1,6 @@
 //! The certificate: every claim, compared with the oracle, after every kind of truncation.
 
-use eigenspace::{EigenspaceModel, Engine, Truncation};
+use eigenspace::{Block, EigenspaceModel, Engine, Truncation};
 use ndarray::Axis;
 use proptest::prelude::*;
 
@@ -168,5 +168,28 @@ fn a_weak_direction_dropped_again_and_again_is_counted() {
         let certificate = model.certificate();
         assert!(!certificate.is_exact(), "{engine}");
         assert!(certificate.eigenvalue_bound(1).1 >= 20_000.0, "{engine}: {:?}", certificate.eigenvalue_bound(1));
+    }
+}
+
+#[test]
+fn what_is_too_small_to_be_squared_is_counted() {
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let (n, d) = (2 + (random.uniform() * 3.0) as usize, 1 + (random.uniform() * 13.0) as usize);
+        let rows = random.matrix(n, d);
+        let magnitude = 10.0_f64.powf(-165.0 + 25.0 * random.uniform());
+        // In units in which the squares are ordinary numbers.
+        let truth = oracle(rows.view());
+        for (weight, scale) in [(1.0, magnitude), (1e-60, magnitude * 1e30)] {
+            let (rows, weights) = (&rows * scale, vec![weight; n]);
+            let model = EigenspaceModel::fit(Block::from(&rows).weighted(&weights)).unwrap();
+            let kept = model.all_singular_values().first().map_or(0.0, |s| s * s);
+            let first = truth.eigenvalues[0] * magnitude * magnitude;
+            let (low, high) = model.certificate().eigenvalue_bound(0);
+            let slack = 1e-12 * first + f64::MIN_POSITIVE * 1e-10;
+            assert!(low <= first + slack && first <= high + slack, "{seed}, {weight:e}: {low:e} {first:e} {high:e}");
+            let left = model.certificate().lost() + kept;
+            assert!(first <= left + slack, "{seed}, {weight:e}: {first:e} {left:e}");
+        }
     }
 }

@@ -115,3 +115,36 @@ fn factors_that_mean_nothing_are_refused() {
     assert!(model.forget(0.0).is_err() && model.forget(1.5).is_err());
     assert_eq!(model.forget(1.0).unwrap(), model);
 }
+
+#[test]
+fn a_model_cannot_forget_until_its_weight_vanishes() {
+    let model = EigenspaceModel::fit(&Random::new(21).matrix(300, 5)).unwrap();
+    for factor in [1e-305, 1e-308, 1e-320, 1e-143] {
+        let error = model.forget(factor).unwrap_err();
+        assert!(matches!(error, Error::TotalWeightTooSmall { total, .. } if total == 300.0 * factor), "{error}");
+        assert!(error.to_string().contains("the smallest possible is 1e-140") && error.hint().is_some());
+    }
+    let mut faded = model.clone();
+    while let Ok(next) = faded.forget(0.5) {
+        faded = next;
+    }
+    assert!(faded.weight() >= 1e-140 && faded.weight() < 2e-140);
+    assert_eq!(EigenspaceModel::from_bytes(&faded.to_bytes()).unwrap(), faded);
+    let both = faded.merge(&faded, Truncation::None).unwrap();
+    assert!(support::sine(both.basis(), model.basis()) < 1e-12);
+    assert!((&both.mean() - &model.mean()).iter().all(|off| off.abs() < 1e-15));
+    assert!(EigenspaceModel::empty(5).forget(1e-300).is_ok());
+}
+
+#[test]
+fn directions_that_forgetting_makes_too_small_are_counted() {
+    for magnitude in [1e-81, 1e-100] {
+        let rows = Random::new(22).matrix(30, 4);
+        let model = EigenspaceModel::fit(&(&rows * magnitude)).unwrap().forget(1e-141).unwrap();
+        assert_eq!(EigenspaceModel::from_bytes(&model.to_bytes()).unwrap(), model);
+        let truth = EigenspaceModel::fit(&rows).unwrap();
+        let first = (truth.all_singular_values()[0] * magnitude).powi(2) * 1e-141;
+        let (low, high) = model.certificate().eigenvalue_bound(0);
+        assert!(model.rank() == 0 && low <= first && first <= high, "{magnitude:e}: {low:e} {first:e} {high:e}");
+    }
+}

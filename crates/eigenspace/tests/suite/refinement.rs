@@ -210,3 +210,21 @@ fn filled_cells_cannot_be_read_again() {
     stream.update(&rows).unwrap();
     assert!(matches!(stream.model().unwrap().refine(), Err(Error::RefineImputed { cells: 1 })));
 }
+
+#[test]
+fn a_pass_over_rows_of_any_magnitude_has_the_same_bits() {
+    let rows = rows(9, 300, 0.0);
+    let plain = refined(&fitted(&rows), &rows);
+    for exponent in [-450, -275, 265, 440] {
+        let scale = 2.0_f64.powi(exponent);
+        let scaled = &rows * scale;
+        let model = refined(&fitted(&scaled), &scaled);
+        assert_eq!(model.basis(), plain.basis(), "2^{exponent}");
+        assert_eq!(model.all_singular_values().mapv(|s| s / scale), plain.all_singular_values());
+        let (found, expected) = (model.certificate(), plain.certificate());
+        assert_eq!(found.lost() / scale / scale, expected.lost(), "2^{exponent}");
+        let ratio = found.surplus() / scale / scale / expected.surplus();
+        assert!((ratio - 1.0).abs() < 1e-12, "2^{exponent}: {ratio}");
+        assert_eq!(EigenspaceModel::from_bytes(&model.to_bytes()).unwrap(), model);
+    }
+}

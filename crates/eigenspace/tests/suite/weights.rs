@@ -1,6 +1,6 @@
 //! Weighted rows and rows of integers.
 
-use eigenspace::{Block, EigenspaceModel, Engine, Error, FitOptions, Method, Truncation};
+use eigenspace::{Block, EigenspaceModel, Engine, Error, FitOptions, Method, SparseRows, Truncation};
 use ndarray::{Array2, Axis, array};
 use proptest::prelude::*;
 
@@ -205,4 +205,66 @@ fn a_stream_about_the_origin_stays_so() {
     assert!(matches!(options.stream(4).unwrap().merge(&centered), Err(Error::CenteringDiffers)));
     let model = options.fit(rows.view()).unwrap();
     assert!(!model.split(&model).unwrap().is_centered());
+}
+
+/// The error of a total weight above 1e140, with what to do.
+fn is_too_heavy(error: &Error) -> bool {
+    let hinted = error.hint().is_some_and(|hint| hint.starts_with("divide all weights"));
+    matches!(error, Error::TotalWeightTooLarge { total, .. } if *total > 1e140) && hinted
+}
+
+#[test]
+fn a_total_weight_above_the_limit_is_refused_where_it_arises() {
+    let rows = Random::new(11).matrix(4, 3);
+    let (heavy, half) = ([2.6e139; 4], [1.3e139; 4]);
+    let (weighted, halved) = (Block::from(&rows).weighted(&heavy), Block::from(&rows).weighted(&half));
+    let error = EigenspaceModel::fit(weighted).unwrap_err();
+    assert_eq!(error.to_string(), "the total weight would be 1.04e140; the limit is 1e140");
+    assert!(is_too_heavy(&error));
+    let values: Vec<f64> = rows.iter().copied().collect();
+    let sparse = SparseRows::new(3, &[0, 3, 6, 9, 12], &[0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2], &values).unwrap();
+    assert!(is_too_heavy(&EigenspaceModel::fit(Block::from(sparse).weighted(&heavy)).unwrap_err()));
+
+    let model = EigenspaceModel::fit(halved).unwrap();
+    assert_eq!(EigenspaceModel::from_bytes(&model.to_bytes()).unwrap(), model);
+    let twice = model.merge(&model, Truncation::None).unwrap_err();
+    assert!(is_too_heavy(&twice), "{twice}");
+    assert!(is_too_heavy(&model.update(halved, Truncation::None).unwrap_err()));
+
+    for engine in [Engine::Factor, Engine::Scatter] {
+        let options = FitOptions::new().engine(engine);
+        let mut stream = options.stream(3).unwrap();
+        stream.update(halved).unwrap();
+        // Refused at once, not when the rows leave the buffer, and nothing changes.
+        assert!(is_too_heavy(&stream.update(halved).unwrap_err()));
+        assert_eq!((stream.count(), stream.model().unwrap().weight()), (4, 5.2e139));
+
+        let mut accumulator = options.accumulator().unwrap();
+        accumulator.absorb(halved).unwrap();
+        let other = accumulator.clone();
+        assert!(is_too_heavy(&accumulator.merge(&other).unwrap_err()));
+        assert_eq!(accumulator.count(), 4);
+    }
+}
+
+#[test]
+fn a_value_that_its_weight_makes_too_large_is_named_as_it_is() {
+    let rows = Array2::from_elem((3, 1), 1e138);
+    let sparse = SparseRows::new(1, &[0, 1, 2, 3], &[0; 3], &[1e138; 3]).unwrap();
+    for block in [Block::from(&rows), Block::from(sparse)] {
+        let error = EigenspaceModel::fit(block.weighted(&[1e6, 1.0, 1.0])).unwrap_err();
+        let words = "row 0, column 0: the value 1e138 is too large; the limit is 1e137 for a row of this weight";
+        assert_eq!(error.to_string(), words);
+        assert!(error.hint().unwrap().starts_with("divide all weights"));
+    }
+}
+
+#[test]
+fn models_of_tiny_weights_can_be_read_back() {
+    let rows = Random::new(12).matrix(7, 2) * 1e60;
+    let model = EigenspaceModel::fit(
+        Block::from(&rows).weighted(&[1.1e-160, 2e-161, 3e-161, 4e-162, 0.1e-160, 7e-162, 1e-161]),
+    )
+    .unwrap();
+    assert_eq!(EigenspaceModel::from_bytes(&model.to_bytes()).unwrap(), model);
 }

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::files::pgm;
 use crate::people;
-use crate::support::Directory;
+use crate::support::{Directory, grouped};
 
 fn directory() -> Directory {
     let directory = Directory::new();
@@ -292,7 +292,7 @@ fn files_that_are_no_recognizers() {
     ");
     directory.write("short.safetensors", &bytes[..bytes.len() / 2]);
     let said = directory.refused("faces recognize short.safetensors known");
-    let cut = format!("it has {} bytes, expected at least {}", bytes.len() / 2, bytes.len());
+    let cut = format!("it has {} bytes, expected at least {}", grouped(bytes.len() / 2), grouped(bytes.len()));
     assert!(said.err.contains(&cut), "{said}");
     assert!(directory.refused("faces forget known/ada/1.pgm ada").err.contains("as a recognizer"));
 }

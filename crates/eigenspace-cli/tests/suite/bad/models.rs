@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::files::csv;
 use crate::oracle::table;
-use crate::support::Directory;
+use crate::support::{Directory, grouped};
 
 /// `a`, of 30 rows, `b`, of 20 others, both of 3 columns, and `wide`, of 4 columns.
 fn models() -> Directory {
@@ -74,13 +74,13 @@ fn a_model_cut_short_at_any_place() {
         directory.refused("inspect broken.safetensors");
     }
     directory.write("broken.safetensors", &whole[..whole.len() - 1]);
-    let found = whole.len() - 1;
+    let found = grouped(whole.len() - 1);
     assert_eq!(
         directory.refused("inspect broken.safetensors").to_string(),
         format!(
             "exit: 2\n----- stderr -----\nerror: cannot read `broken.safetensors` as a model\n  cause: it has {found} bytes, \
              expected at least {}\n\nhint: copy the file again from its source\n",
-            whole.len()
+            grouped(whole.len())
         )
     );
 }

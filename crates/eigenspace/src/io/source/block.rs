@@ -7,6 +7,7 @@ use crate::io::error::Error;
 use crate::io::source::{Notice, Place, SourceError};
 use crate::model::metadata::{ImageShape, Metadata};
 use crate::rows::block::Block;
+use crate::rows::element::LARGEST_MAGNITUDE;
 use crate::rows::values::Values;
 
 /// Some rows of a source, what comes with them, and where they are from.
@@ -113,6 +114,10 @@ impl Origin {
             crate::Error::NonFinite { row, column, value } if value.is_nan() => {
                 let (place, of_model) = (self.place(row), columns.of_model);
                 SourceError::Missing { place, column: columns.name(column), of_model }
+            }
+            // The cell is acceptable without its weight.
+            error @ crate::Error::TooLarge { limit, .. } if limit < LARGEST_MAGNITUDE => {
+                return error.counted_from(usize::try_from(self.first).unwrap_or(usize::MAX)).into();
             }
             crate::Error::NonFinite { row, column, value } | crate::Error::TooLarge { row, column, value, .. } => {
                 SourceError::Value { place: self.place(row), column: columns.name(column), value }

@@ -36,7 +36,7 @@ impl Moments {
         if self.count == 0 {
             return Ok((other.clone(), Array1::zeros(self.features())));
         }
-        let weight = self.weight.plus(other.weight);
+        let weight = self.weight.checked_plus(other.weight)?;
         let step = self.step_to(other);
         let share = other.weight.value() / weight.value();
         let (mean, mean_low) = self.moved(&step, share);

@@ -26,7 +26,7 @@ impl Moments {
         let count = self.count.checked_add(rows as u64).ok_or(Error::CountOverflow)?;
         let block_weight = weights.map_or_else(|| Weight::of_rows(rows), Weight::of);
         let squared = weights.map_or(rows as f64, |weights| weights.iter().map(|w| w * w).sum());
-        let together = self.weight.plus(block_weight);
+        let together = self.weight.checked_plus(block_weight)?;
         let (before, added, weight) = (self.weight.value(), block_weight.value(), together.value());
         let mean_before = TwoWords { high: self.mean.to_vec(), low: self.mean_low.to_vec() };
         let at_a_row = most > before && !self.about_origin;

@@ -161,7 +161,12 @@ fn text_where_a_number_should_be_is_told_with_its_line() {
     let model = plain().model_columns(list(&["x", "y"])).model_features(2);
     let hint = "correct the cells that are not numbers, or leave out their rows; the model needs the column";
     assert!(refusal(&directory.path().join("lf.csv"), &model).ends_with(&format!("\n{hint}")));
-    let both = written(directory.path(), "both.csv", "x,y\n1,2\nthree,four\n");
+    let header = written(directory.path(), "header.csv", "x,y\n1,2\nx,y\n");
+    assert!(
+        refusal(&header, &model).ends_with("\ncorrect this line; if it repeats the names of the columns, remove it")
+    );
+    let model = plain().model_columns(list(&["x", "y", "z"])).model_features(3);
+    let both = written(directory.path(), "both.csv", "x,y,z\n1,2,3\nthree,four,5\n");
     assert!(refusal(&both, &model).ends_with(&format!("\n{hint}s")));
 }
 
