@@ -10,7 +10,6 @@ use std::fmt;
 
 use crate::device_error::DeviceError;
 use crate::printable::{grouped, printable};
-use crate::rows::element::LARGEST_MAGNITUDE;
 
 /// Why a computation is impossible.
 #[derive(Debug, thiserror::Error)]
@@ -458,6 +457,10 @@ fn too_little(needed: f64, weight: f64) -> String {
         format!("it needs rows with a total weight above {needed}, and the model has {}", short(weight))
     }
 }
+
+/// Largest accepted magnitude of a cell: the sum of its square over 10^27 cells is still a finite
+/// f64.
+pub(crate) const LARGEST_MAGNITUDE: f64 = 1e140;
 
 /// Why the limit of a value is lower than usual.
 fn of_weight(limit: f64) -> &'static str {

@@ -1,7 +1,7 @@
 //! What the user can do about an error.
 
 use super::{Error, counted};
-use crate::rows::element::LARGEST_MAGNITUDE;
+use crate::error::LARGEST_MAGNITUDE;
 
 /// Which rows can be split off.
 const SPLIT: &str = "split off only rows that were added before, with the same preprocessing and weights";

@@ -11,9 +11,7 @@ use ndarray::{ArrayBase, ArrayView2, Ix2, ViewRepr};
 
 use crate::linalg::Real;
 
-/// Largest accepted magnitude of a cell: the sum of its square over 10^27 cells is still a finite
-/// f64.
-pub(crate) const LARGEST_MAGNITUDE: f64 = 1e140;
+pub(crate) use crate::error::LARGEST_MAGNITUDE;
 
 mod sealed {
     pub trait Sealed {}
