@@ -114,10 +114,14 @@ impl View {
         let rows = checked(py, rows.view())?;
         let (n, features) = (rows.block(None).nrows(), rows.block(None).ncols());
         // One row takes less time than it takes to wake another thread.
-        let here = n == 1 && self.is_plain(missing) && !matches!(rows, RowView::Sparse(_));
+        let dense = !matches!(rows, RowView::Sparse(_));
+        let here = n == 1 && self.is_plain(missing) && dense;
+        // Dense rows are only copied to be filled, or for a card.
+        let in_place = missing == "refuse" && dense && !self.0.is_on_card();
+        let held = if in_place { self.cells_of_scores(n) } else { self.cells_of_rows(n) };
         Ok(array_of!(py, rows, rows => {
             let work = || view.project(rows).map_err(moved);
-            if here { compute_here(py, features, work)? } else { compute(py, self.cells_of_rows(n), work)? }
+            if here { compute_here(py, features, work)? } else { compute(py, held, work)? }
         }))
     }
 

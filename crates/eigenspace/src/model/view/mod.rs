@@ -155,6 +155,12 @@ impl View {
         Ok(Self { on_card, ..self })
     }
 
+    /// Whether the view may use a card.
+    #[doc(hidden)]
+    pub fn is_on_card(&self) -> bool {
+        self.on_card.is_some()
+    }
+
     /// The same view with scores divided by their standard deviation (ddof = 1), or not.
     pub fn whiten(self, whiten: bool) -> Self {
         Self { whiten, ..self }
