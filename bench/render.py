@@ -139,6 +139,15 @@ def _targets(results: dict[str, Any]) -> Iterator[str]:
         commit = line["row"]["measured"]["commit"] if line["row"] else "-"
         cells = [target.work, target.mode, peer, threads, wanted, ceiling, found, verdict, commit]
         yield "| " + " | ".join(map(str, cells)) + " |"
+    missed = [line["target"].work for line in lines if line["reached"] is False]
+    limits = [
+        (name, text)
+        for name, text in targets.LIMITS.items()
+        if any(work.startswith(name) for work in missed)
+    ]
+    if limits:
+        yield "\n## What limits the targets that are not reached\n"
+        yield from (f"* *{name} …*: {text}" for name, text in limits)
     yield f"\n{targets.ELSEWHERE}"
 
 

@@ -218,8 +218,11 @@ def _on_the_cluster(name: str, work: Callable[[], np.ndarray], truth: Truth, mod
             start = time.perf_counter()
             try:
                 found = work()
-            except BaseException:
+            except BaseException as error:
                 _end_session()
+                if type(error).__module__.startswith("py4j"):
+                    # It would ask the driver for its message, which has just ended.
+                    raise RuntimeError(type(error).__name__) from None
                 raise
             seconds = time.perf_counter() - start
         return Timed(found, seconds, cluster.memory / 1024, cluster.cpu, cluster.driver / 1024)
