@@ -204,6 +204,16 @@ def _warm_up() -> None:
     assert rows.mapInArrow(load, rows.schema).count() == tasks
 
 
+def _words(error: BaseException) -> str:
+    """Return the message of an error, which one of Java asks its driver for, while there is one."""
+    java = getattr(error, "java_exception", None)
+    if java is None:
+        # Errors of the connection to the driver have no message without it.
+        lost = type(error).__module__.startswith("py4j")
+        return "the connection to the driver was lost" if lost else str(error)
+    return str(java.toString()).splitlines()[0]
+
+
 def _on_the_cluster(name: str, work: Callable[[], np.ndarray], truth: Truth, mode: str) -> Tool:
     runs = 0
 
@@ -219,11 +229,9 @@ def _on_the_cluster(name: str, work: Callable[[], np.ndarray], truth: Truth, mod
             try:
                 found = work()
             except BaseException as error:
+                words = _words(error)
                 _end_session()
-                if type(error).__module__.startswith("py4j"):
-                    # It would ask the driver for its message, which has just ended.
-                    raise RuntimeError(type(error).__name__) from None
-                raise
+                raise RuntimeError(words) from None
             seconds = time.perf_counter() - start
         return Timed(found, seconds, cluster.memory / 1024, cluster.cpu, cluster.driver / 1024)
 
