@@ -343,7 +343,7 @@ LIMITS = {
     ),
     "two threads against one": (
         "The eigenproblem of each compression runs on one thread, and copying, checking and "
-        "centering the rows is limited by the memory that both threads share."
+        "centering the rows takes little arithmetic for each number that is read."
     ),
     "ORL, 300 rows seen": (
         "A read reads all rows from memory at least once, solves an eigenproblem on one "
@@ -358,8 +358,8 @@ LIMITS = {
         "of numpy in f32 is the peer *numpy product*."
     ),
     "10 faces": (
-        "The products of an update are thin, so they are limited by memory; the ceiling "
-        "assumes large square matrices."
+        "The products of an update are thin, which reaches a lower rate than the large square "
+        "matrices that the ceiling assumes."
     ),
     "merge of two": ("The same as for an update with ten faces."),
     "reconstruct": (

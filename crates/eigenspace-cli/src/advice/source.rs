@@ -26,7 +26,7 @@ pub(super) fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
              .feather, .pgm, .ppm, .pbm, .png, .jpg and .jpeg"
                 .into()
         }
-        SourceError::ManyArrays { available } if is_sparse_matrix(available) => return error.hint(),
+        SourceError::ManyArrays { .. } if error.is_sparse_matrix() => return error.hint(),
         SourceError::ManyArrays { available } | SourceError::NoArray { available, .. } => {
             format!("choose one of them with --key: {}", listed(available))
         }
@@ -291,11 +291,6 @@ fn thousands(text: &str) -> Option<&'static str> {
     }
     is_number(text.replace('.', "").replace(',', "."))
         .then_some("remove the points that separate thousands from the cells, and use --decimal ','")
-}
-
-/// Whether the arrays of an .npz file are the parts of a sparse matrix, as SciPy saves it.
-fn is_sparse_matrix(arrays: &[String]) -> bool {
-    ["data", "format", "shape"].iter().all(|part| arrays.iter().any(|name| name == part))
 }
 
 /// Whether a cell is a mark such as `-` or `#DIV/0!` rather than a word.

@@ -422,29 +422,29 @@ impl SourceError {
 /// Number of columns that are listed in a message.
 const LISTED_COLUMNS: usize = 8;
 
-/// Names the other columns that do not hold numbers; of many, only the first few.
+/// Names the other columns that do not hold numbers either.
 fn more_columns(others: &[String]) -> String {
-    let names: Vec<_> = others.iter().take(LISTED_COLUMNS).map(|name| printable(name)).collect();
-    let left = others.len() - names.len();
-    match (names.split_last(), left) {
-        (None, _) => String::new(),
-        (Some((only, [])), 0) => format!("; the column {only} does not hold numbers either"),
-        (Some((last, rest)), 0) => format!("; the columns {} and {last} do not hold numbers either", rest.join(", ")),
-        _ => format!("; the columns {} and {left} more do not hold numbers either", names.join(", ")),
-    }
+    let verb = if others.len() == 1 { "does" } else { "do" };
+    columns_named(others).map_or_else(String::new, |columns| format!("; {columns} {verb} not hold numbers either"))
 }
 
 /// Names the other columns that have text where numbers should be. Below the first row, the cells
 /// above are numbers, so these columns do hold numbers.
 fn more_cells(first: bool, others: &[String]) -> String {
-    let names: Vec<_> = others.iter().take(LISTED_COLUMNS).map(|name| printable(name)).collect();
-    match (names.split_last(), others.len() - names.len()) {
-        _ if first => more_columns(others),
-        (None, _) => String::new(),
-        (Some((only, [])), 0) => format!("; there is also text in the column {only}"),
-        (Some((last, rest)), 0) => format!("; there is also text in the columns {} and {last}", rest.join(", ")),
-        (_, left) => format!("; there is also text in the columns {} and {left} more", names.join(", ")),
+    match columns_named(others) {
+        Some(columns) if !first => format!("; there is also text in {columns}"),
+        _ => more_columns(others),
     }
+}
+
+/// The first of some columns, and how many more there are.
+fn columns_named(columns: &[String]) -> Option<String> {
+    let names: Vec<_> = columns.iter().take(LISTED_COLUMNS).map(|name| printable(name)).collect();
+    Some(match (names.split_last()?, columns.len() - names.len()) {
+        ((only, []), 0) => format!("the column {only}"),
+        ((last, rest), 0) => format!("the columns {} and {last}", rest.join(", ")),
+        (_, left) => format!("the columns {} and {left} more", names.join(", ")),
+    })
 }
 
 /// A type of Arrow in words, and as Arrow writes it.

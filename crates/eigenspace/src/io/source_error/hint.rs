@@ -8,6 +8,14 @@ use crate::printable::{first_names, printable};
 const UNCLOSED: &str = "check this line for an unclosed quotation mark";
 
 impl SourceError {
+    /// Whether there are many arrays because they are the parts of a sparse matrix, as SciPy saves
+    /// it.
+    #[doc(hidden)]
+    pub fn is_sparse_matrix(&self) -> bool {
+        let Self::ManyArrays { available } = self else { return false };
+        ["data", "format", "shape"].iter().all(|part| available.iter().any(|name| name == part))
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
@@ -42,7 +50,7 @@ impl SourceError {
             Self::ColumnMissing { available, .. } => format!("use only columns that all files have; this file has: {}", first_names(available)),
             Self::DuplicateColumn { .. } => "choose columns by number, counted from 0, or give them different names".into(),
             // So SciPy writes them; no array of these is the matrix.
-            Self::ManyArrays { available } if ["data", "format", "shape"].iter().all(|part| available.iter().any(|name| name == part)) => {
+            Self::ManyArrays { .. } if self.is_sparse_matrix() => {
                 "save the sparse matrix as a dense array, for example with numpy.save('rows.npy', scipy.sparse.load_npz(FILE).toarray())".into()
             }
             Self::ManyArrays { available } => format!("choose one of them: {}", first_names(available)),
